@@ -23,9 +23,9 @@ from geolookup_builder.build_report import FAR_KM
 from geolookup_builder.layer_values import Column, Distinct, distinct
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.reference.country_boxes import far_places
-from geolookup_builder.rejects import MOST_LISTED, NulledCells
+from geolookup_builder.rejects import MOST_LISTED, Remarks
 from geolookup_builder.sources.reading.reader import Batch
-from geolookup_builder.values import Reference, clean
+from geolookup_builder.values import Reference, clean, reason_of
 from geolookup_builder.vocabulary import VOCABULARY
 
 #: Unknown words kept for each batch; limits memory if a column holds other data.
@@ -63,7 +63,7 @@ class CleanBatch:
     nulled: Counter[str]  # invalid cells by field, and those that mean nothing without them
     words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
     aliases: Counter[str]  # rows by country code
-    nulled_cells: list[NulledCells]
+    nulled_cells: list[Remarks]
     far: Far
 
 
@@ -131,11 +131,13 @@ class Cleaning:
         losses = [_Loss(name, bad & is_accepted) for name, bad in invalid if bad is not None]
         return columns, [loss for loss in losses if loss.rows.any()]
 
-    def _listed(self, batch: Batch, loss: _Loss) -> NulledCells:
+    def _listed(self, batch: Batch, loss: _Loss) -> Remarks:
         """Return the first cells of a loss."""
         rows, cells = np.flatnonzero(loss.rows)[:MOST_LISTED], batch.fields[loss.field]
         texts = cells.dictionary.take(cells.indices.take(pa.array(rows))).cast(pa.string())
-        return NulledCells(self.schema.by_source_column[loss.field], rows, texts, loss.without)
+        field = self.schema.by_source_column[loss.field]
+        reason = f"means nothing without {loss.without}" if loss.without else reason_of(field)
+        return Remarks("nulled", rows, texts.to_pylist(), loss.field, reason)
 
 
 def take_dependents(columns: dict[str, Column], invalid: Iterable[_Loss]) -> Iterator[_Loss]:
