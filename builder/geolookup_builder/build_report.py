@@ -139,21 +139,11 @@ class SourceReport:
             if text := kind.text(self):
                 yield f"  {word:<11} {text}"
         for name, words in self.unknown_words.items():
-            yield f"  unknown     {name} {_commonest(words)}"
+            common = words.most_common()
+            texts = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in common]
+            yield f"  unknown     {name} {listed(texts, _WORDS_SHOWN)}"
         if self.note:
             yield f"  note        {self.note}"
-
-    def warnings(self, rejects: Path | None) -> Iterator[str]:
-        """Yield the notes that a reader must not miss; ``rejects`` is the file of rejected rows."""
-        if text := KINDS["far"].text(self):
-            if self.swapped:
-                text += f"; {self.swapped:,} are inside if latitude and longitude are swapped"
-            yield f"{self.name}: {text}; {rejects_file(rejects)} lists them"
-
-    @property
-    def usable(self) -> int:
-        """The used rows, and those that the recipe leaves out."""
-        return self.used + self.rows_left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +184,12 @@ class BuildReport:
     seconds: float = 0.0
 
     def warn(self, sources: Iterable[Source], rejects: Path | None) -> None:
-        """Add the warnings of the source tables, and of sources that decide nothing."""
+        """Add warnings of far rows, and of sources that decide nothing; ``rejects`` lists rows."""
         for report in self.sources:
-            self.warnings.extend(report.warnings(rejects))
+            if text := KINDS["far"].text(report):
+                if report.swapped:
+                    text += f"; {report.swapped:,} are inside if latitude and longitude are swapped"
+                self.warnings.append(f"{report.name}: {text}; {rejects_file(rejects)} lists them")
         self.warnings.extend(
             f"{source.name} decides no address: earlier sources decide all of its rows"
             for source in sources
@@ -232,9 +225,3 @@ def dataset_lines(
 def rejects_file(path: Path | None) -> str:
     """Return the file that lists the rejected rows, or the command that makes one."""
     return "'build --rejects FILE'" if path is None else str(path)
-
-
-def _commonest(words: Counter[str]) -> str:
-    """Return the commonest of a vendor's words that the vocabulary lacks, and how many more."""
-    texts = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in words.most_common()]
-    return listed(texts, _WORDS_SHOWN)
