@@ -88,8 +88,8 @@ def _count_left_out(
     result = {family: without(intervals, kept[family]) for family, intervals in deciding.items()}
     rows = _owners(deciding) - _owners(result)
     report.used -= rows
-    report.rows_left_out += rows
-    report.addresses_left_out += _addresses(deciding) - _addresses(result)
+    report.rows["left out"] += rows
+    report.addresses["left out"] += _addresses(deciding) - _addresses(result)
 
 
 def _addresses(table: Mapping[int, Intervals]) -> int:
