@@ -6,7 +6,7 @@ columns of files are read by their names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe.document import SourceSpec
@@ -15,8 +15,6 @@ from geolookup_builder.recipe.field_names import source_column
 #: The parts of a range: a network, or an address and its netmask, or two inclusive ends.
 RANGE_NAMES = ("network", "netmask", "first", "last")
 RANGES = (("network", "netmask"), ("network",), ("first", "last"))
-#: Formats without a header in whose sources a list names the columns of files (``columns_option``).
-_LISTED = ("dbip", "sapics")
 _OPTION = "source.columns"
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
 
@@ -28,8 +26,6 @@ def recipe_columns(spec: SourceSpec) -> dict[str, str]:
     name of no field, and for two names of one.
     """
     columns = spec.options.get("columns", {})
-    if isinstance(columns, list) and spec.format in (*_LISTED, "auto"):
-        return {}
     if not isinstance(columns, dict) or ("columns" in spec.options and not columns):
         raise BuildError(spec.recipe, f"{_OPTION} is not a table of names", remedy=_EXAMPLE)
     mapped: dict[str, str] = {}
@@ -79,34 +75,3 @@ def range_twice(spec: SourceSpec, column: str) -> BuildError:
     """Return the error about a column that is the range and a field."""
     problem = f"column {column!r} is the range and something else in columns"
     return BuildError(spec.recipe, problem, remedy="keep one of them")
-
-
-def columns_option(
-    spec: SourceSpec, choices: Sequence[str], mandatory: Sequence[str]
-) -> tuple[str, ...] | None:
-    """Return the recipe's ``columns``, checked, or None; ``-`` skips a column."""
-    columns = spec.options.get("columns")
-    if columns is None or isinstance(columns, dict):  # a table maps own columns
-        return None
-    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-        raise BuildError(spec.recipe, "source.columns is not a list of names", remedy="list them")
-    for name in columns:
-        if name != "-" and name not in choices:
-            problem = f"unknown column {name!r} in columns"
-            raise BuildError(spec.recipe, problem, remedy=near_match(name, (*choices, "-")))
-        if name != "-" and columns.count(name) > 1:
-            raise BuildError(spec.recipe, f"column {name!r} twice in columns", remedy="drop one")
-    for name in mandatory:
-        if name not in columns:
-            raise BuildError(spec.recipe, f"no {name} in columns", remedy=f"add {name!r}")
-    # Names must be distinct: "-" twice becomes "- 2" and "- 5".
-    return tuple(f"- {at}" if name == "-" else name for at, name in enumerate(columns))
-
-
-def file_option(spec: SourceSpec, key: str) -> str | None:
-    """Return an option of the recipe that names a file; None if it is not stated."""
-    path = spec.options.get(key)
-    if path is not None and (not isinstance(path, str) or not path):
-        problem = f"source.{key} is not a file name"
-        raise BuildError(spec.recipe, problem, remedy="write a file name")
-    return path

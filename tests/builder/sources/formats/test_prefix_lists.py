@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one, refused
-from tests.internals.builder import cloud_documents
+from tests.internals.builder import cloud
 
 AWS: dict[str, Any] = json.loads("""{
   "syncToken": "1732000000", "createDate": "2026-11-20-00-00-00",
@@ -132,10 +132,6 @@ def test_services_families_lists_and_providers(read: Read) -> None:
     reading = read({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
     assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
     assert reading.ranges() == dict.fromkeys(entry.values(), of("Google"))
-    for name in ("ips-v4", "ips-v6.txt", "cloudflare-ips-v4.txt"):
-        reading = read({name: LIST}, OWN + one("cloud", name))
-        assert (reading.source.read, reading.source.note) == (2, "")
-        assert reading.ranges() == EXPECTED["cloudflare"]
     files = {"a.json": json.dumps(AWS), "b.json": json.dumps(ORACLE)}
     reading = read(files, OWN + one("cloud", "*.json"))
     assert [item.name for item in reading.report.sources] == ["*.json (AWS)", "*.json (Oracle)"]
@@ -170,7 +166,7 @@ def test_the_limits_of_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     whole = json.dumps({**GOOGLE, "prefixes": GOOGLE["prefixes"] * 60})
     for limit, words in (("MAX_BYTES", "than 100 bytes"), ("MAX_VALUES", "than 100 values")):
         with monkeypatch.context() as patch:
-            patch.setattr(cloud_documents, limit, 100)
+            patch.setattr(cloud, limit, 100)
             assert words in refused(tmp_path, "a.json", whole, RECIPE).problem
 
 
