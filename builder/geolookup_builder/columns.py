@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import mmap
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import count
@@ -91,6 +91,20 @@ class Columns:
         self.remove(numbers)
         return result.finish()
 
+    def joined(
+        self,
+        starts: Addresses,
+        numbers: Rows,
+        kinds: Mapping[str, DTypeLike],
+        change: Callable[[dict[str, NDArray[Any]]], Rows],
+    ) -> tuple[Addresses, dict[str, NDArray[Any]]]:
+        """Return a partition whose columns are changed chunk by chunk; equal neighbours join."""
+        result = JoinedIntervals(self, starts.family, kinds)
+        for part in self.chunks(len(starts)):
+            of_part = {name: column[part] for name, column in numbers.items()}
+            result.append(starts[part], change(of_part))
+        return result.finish()
+
     def encoded(self, values: NDArray[Any]) -> tuple[Codes, pa.Array]:
         """Return the index of each value among the distinct ones, in order of appearance."""
         codes, known = self.column(np.int32), pa.array(values[:0])
@@ -166,38 +180,35 @@ class Column:
 
     def __init__(self, columns: Columns, kind: np.dtype[Any]) -> None:
         self._columns, self._kind = columns, kind
-        self._zeros = 0  # before the first other value
         self._parts: list[NDArray[Any]] = []
         self._file: tuple[Path, BinaryIO] | None = None
 
     def append(self, values: NDArray[Any]) -> None:
         """Append values of the column's type."""
-        if not self._parts and self._file is None and not values.any():
-            self._zeros += len(values)
-            return
-        self._parts.append(values)
-        if self._columns.in_files:
-            self._write()
+        is_zero = not values.any()
+        self._parts.append(self._zeros(len(values)) if is_zero else values)
+        if self._columns.in_files and not is_zero:
+            self._file = self._file or self._columns.create()
+            self._write(*self._file)
 
-    def _write(self) -> None:
-        if self._file is None:
-            self._file = self._columns.create()
-            for begin in range(0, self._zeros, CHUNK):
-                zeros = np.zeros(min(CHUNK, self._zeros - begin), self._kind)
-                self._columns.write(self._file[1], zeros)
+    def _zeros(self, size: int) -> NDArray[Any]:
+        return np.broadcast_to(self._kind.type(0), size)
+
+    def _write(self, _path: Path, file: BinaryIO) -> None:
         for part in self._parts:
-            self._columns.write(self._file[1], part)
+            for begin in range(0, len(part), CHUNK):
+                self._columns.write(file, part[begin : begin + CHUNK])
         self._parts.clear()
 
     def finish(self) -> NDArray[Any]:
         """Return the whole column, read-only if it is in a file."""
         if self._file is not None:
+            self._write(*self._file)
             return self._columns.map(*self._file, self._kind)
-        zeros, parts = np.broadcast_to(self._kind.type(0), self._zeros), self._parts
-        self._parts = []
-        if not parts:
-            return zeros
-        return parts[0] if len(parts) == 1 and not len(zeros) else np.concatenate([zeros, *parts])
+        parts, self._parts = self._parts, []
+        if not any(part.strides[0] for part in parts):
+            return self._zeros(sum(map(len, parts)))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class JoinedIntervals:
@@ -212,8 +223,8 @@ class JoinedIntervals:
         self._rows = {name: columns.column(kind) for name, kind in kinds.items()}
         self._last: list[Any] = []  # the last row of the chunk before
 
-    def append(self, starts: Addresses, rows: Rows) -> Rows:
-        """Append a chunk; return its rows without those equal to the row before."""
+    def append(self, starts: Addresses, rows: Rows) -> None:
+        """Append a chunk."""
         keep = run_starts(*rows.values())
         keep[0] = [numbers[0] for numbers in rows.values()] != self._last
         self._last = [numbers[-1] for numbers in rows.values()]
@@ -224,7 +235,6 @@ class JoinedIntervals:
             column.append(half)
         for name, numbers in rows.items():
             self._rows[name].append(numbers)
-        return rows
 
     def finish(self) -> tuple[Addresses, dict[str, NDArray[Any]]]:
         """Return the first addresses, and the rows of each."""

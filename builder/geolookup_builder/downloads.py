@@ -76,19 +76,14 @@ def refusing(cache: Path | None, spec: SourceSpec) -> Iterator[None]:
     try:
         yield
     except BuildError as error:
-        if spec.remote is None:
-            raise
-        path, address, compiled = Path(spec.path), spec.remote.safe_uri, None
-        if not path.exists():
-            problem = "another process has replaced it in the cache"
-            raise BuildError(address, problem, remedy="build again") from error
-        if not spec.sha256:
+        compiled = None
+        if spec.remote is not None and not spec.sha256:
             with suppress(BuildError, OutputError):  # in use or read-only: the first error counts
-                compiled = _entry(spec.remote, cache).refuse(path)
-        if compiled is None:
+                compiled = _entry(spec.remote, cache).refuse(Path(spec.path))
+        if spec.remote is None or compiled is None:
             raise
         date = datetime.fromtimestamp(compiled.path.stat().st_mtime, UTC)
-        copy = f"the copy of {address} from {date:%Y-%m-%d} that last compiled"
+        copy = f"the copy of {spec.remote.safe_uri} from {date:%Y-%m-%d} that last compiled"
         remedies = (error.remedy, f"'geolookup build --offline' reads {copy}")
         remedy = "; ".join(filter(None, remedies))
         raise BuildError(error.path, error.problem, line=error.line, remedy=remedy) from error
@@ -192,11 +187,9 @@ def _entry(remote: Remote, cache: Path | None) -> CacheEntry:
 
 
 def _in_cache(remote: Remote, sha256: str, cache: Path | None) -> CachedFile:
-    cached = _entry(remote, cache)
-    entry = cached.current(sha256)
+    entry = _entry(remote, cache).current(sha256)
     if entry is None:
-        other = " with this sha256" if sha256 and cached.current() else ""
-        problem = f"not in the cache at {cache or default_folder()}{other}"
+        problem = f"not in the cache at {cache or default_folder()}"
         raise NotInCacheError(remote.safe_uri, problem, remedy=_DOWNLOAD)
     return entry
 

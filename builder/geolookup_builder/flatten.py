@@ -30,40 +30,15 @@ This takes O(n log n) time and O(n) memory for any overlap, without a Python loo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, Addresses, Bools, concat
+from geolookup.dataset.intervals import I64, Addresses, concat
 from geolookup.dataset.runs import join_runs, run_starts
+from geolookup_builder.rows import Rows, mapped_keys, stated_keys
 
-#: Sort keys of specificity, most significant first; the row with the least key decides.
-Keys = tuple[NDArray[np.integer], ...]
-Positions = NDArray[np.integer[Any]]
 _NONE = np.iinfo(np.int32).max
-
-
-@dataclass(frozen=True, slots=True)
-class Ranges:
-    """Ranges of one family, both ends included."""
-
-    first: Addresses
-    last: Addresses
-    position: Positions  # in the source: of equal ranges the later one decides
-    keys: Keys | None = None  # None: specificity by the range itself
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    def __getitem__(self, rows: slice | I64 | Bools) -> Ranges:
-        keys = self.keys and tuple(key[rows] for key in self.keys)
-        return Ranges(self.first[rows], self.last[rows], self.position[rows], keys)
-
-    def columns(self) -> list[NDArray[np.integer]]:
-        """Return all columns."""
-        ends = (*self.first.columns(), *self.last.columns())
-        return [*ends, self.position, *(self.keys or ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +49,22 @@ class Intervals:
     owner: I64
 
 
-def flatten(ranges: Ranges, family: int) -> Intervals:
-    """Return the intervals of ``ranges``, owned by the index of the row that decides.
+def flatten(rows: Rows, family: int) -> Intervals:
+    """Return the intervals of ``rows``, owned by the index of the row that decides.
 
     The most specific row decides: the smaller range; of equally small ones
     the one that starts later; of equal ranges the later row.
     """
-    if not len(ranges):
+    if not len(rows):
         return Intervals(Addresses.of(family, [0]), np.array([-1]))
-    first, last = ranges.first, ranges.last
+    first, last = rows.first, rows.last
     if np.all(last[:-1] < first[1:]):  # most files: nothing to sort or copy
         return _with_gaps(first, last, np.arange(len(first)))
     order = first.order()
     first, last = first[order], last[order]
     if np.all(last[:-1] < first[1:]):
         return _with_gaps(first, last, order)
-    return coalesce(_flatten_overlaps(ranges, family))
+    return coalesce(_flatten_overlaps(rows, family))
 
 
 def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
@@ -110,15 +85,15 @@ def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
     return Intervals(bounds[keep], owners[keep])
 
 
-def _flatten_overlaps(ranges: Ranges, family: int) -> Intervals:
-    is_bounded = ~ranges.last.is_last()
-    ends = ranges.last[is_bounded].successor()
+def _flatten_overlaps(rows: Rows, family: int) -> Intervals:
+    is_bounded = ~rows.last.is_last()
+    ends = rows.last[is_bounded].successor()
     # All bounds: where a range begins, and the address after its end.
-    starts, index = _distinct(concat([Addresses.of(family, [0]), ranges.first, ends]))
-    begin = index[1 : 1 + len(ranges)]
-    end = np.full(len(ranges), len(starts))
-    end[is_bounded] = index[1 + len(ranges) :]
-    order = _specificity(ranges)
+    starts, index = _distinct(concat([Addresses.of(family, [0]), rows.first, ends]))
+    begin = index[1 : 1 + len(rows)]
+    end = np.full(len(rows), len(starts))
+    end[is_bounded] = index[1 + len(rows) :]
+    order = _specificity(rows)
     least = _least_rank(begin[order], end[order], len(starts))
     # The index of a gap is out of range; ``minimum`` keeps it valid until ``where`` replaces it.
     owner = np.where(least == _NONE, -1, order[np.minimum(least, len(order) - 1)])
@@ -135,30 +110,21 @@ def _distinct(bounds: Addresses) -> tuple[Addresses, I64]:
     return sorted_bounds[new], index
 
 
-def _specificity(ranges: Ranges) -> I64:
+def _specificity(rows: Rows) -> I64:
     """Return the row numbers, the most specific first."""
-    keys = ranges.keys or stated_keys(ranges.first, ranges.last)
+    keys = rows.keys or stated_keys(rows.first, rows.last)
     # ``lexsort`` takes the most significant key last; the complement puts later rows first.
-    return np.lexsort((~ranges.position, *reversed(keys)))
+    return np.lexsort((~rows.position, *reversed(keys)))
 
 
-def stated_keys(first: Addresses, last: Addresses) -> Keys:
-    """Return sort keys that put the smaller range first, of equal sizes the later start."""
-    size = last.minus(first)
-    if first.high is None or size.high is None:
-        # The complement reverses the order of unsigned integers: later starts come first.
-        return size.low, ~first.low
-    return size.high, size.low, ~first.high, ~first.low
-
-
-def may_decide_beyond(ranges: Ranges) -> I64:
+def may_decide_beyond(rows: Rows) -> I64:
     """Return, ascending, the ranges that may decide an address after one that all cover.
 
     All of 0-99, 8-63 and 9-50 may at 40: 9-50 decides up to 50, then 8-63, then 0-99. But of 0-99,
     30-63 and 9-50 the last one may not: 30-63 is smaller, and ends later.
     """
-    order = _specificity(ranges)
-    ends = _distinct(ranges.last)[1][order]
+    order = _specificity(rows)
+    ends = _distinct(rows.last)[1][order]
     # A more specific range that ends later decides wherever this one could.
     further = np.append(True, ends[1:] > np.maximum.accumulate(ends)[:-1])
     return np.sort(order[further])
@@ -188,15 +154,18 @@ def _least_rank(begin: I64, end: I64, segments: int) -> NDArray[np.int32]:
     return least
 
 
-def duplicates(ranges: Ranges) -> int:
-    """Return the number of ranges that are equal to a later one."""
-    order = ranges.first.order()
-    first = ranges.first[order]
+def duplicates(rows: Rows) -> int:
+    """Return the number of rows with the range of a later one; a folded part counts in IPv6."""
+    if rows.keys is not None:
+        own = zip(rows.keys, mapped_keys(rows), strict=True)
+        rows = rows[np.logical_and.reduce([stated == key for stated, key in own])]
+    order = rows.first.order()
+    first = rows.first[order]
     same_first = first[1:].equals(first[:-1])
     if not same_first.any():
         return 0
     # The numbers of distinct addresses are one key each, of either family.
-    both = _distinct(ranges.first)[1], _distinct(ranges.last)[1]
+    both = _distinct(rows.first)[1], _distinct(rows.last)[1]
     order = np.lexsort(both)
     return int((~run_starts(both[0][order], both[1][order])).sum())
 

@@ -7,21 +7,22 @@ written to files.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64
+from geolookup.dataset.intervals import I64, concat
+from geolookup_builder.bands import RowBands
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.cleaning import CleanBatch, Cleaning
 from geolookup_builder.columns import Columns
-from geolookup_builder.flatten import Positions, Ranges
-from geolookup_builder.folding import folded, into_mapped
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.row_runs import RowBands, Rows, written
+from geolookup_builder.rows import Positions, Rows, combined, fold
 from geolookup_builder.values import Reference
 
 
@@ -55,15 +56,19 @@ class SourceRows:
 
     def add(self, batch: CleanBatch) -> None:
         """Add the rows of a batch that are not rejected."""
+        report = self._report
         numbers = {layer: self._layers[layer].add(values) for layer, values in batch.tuples.items()}
         self.stated |= dict.fromkeys(numbers)
         for family, (index, first, last) in batch.families.items():
             of_family = {layer: codes[index] for layer, codes in numbers.items()}
-            rows = Rows(Ranges(first, last, self._positions(index)), of_family).in_order()
+            rows = Rows(first, last, self._positions(index), of_family).in_order()
+            if family == 6:
+                folded, rows = fold(rows)
+                report.rows_folded += len(folded)
+                # Last less first, and one more address of each row.
+                report.addresses_folded += folded.last.minus(folded.first).total() + len(folded)
+                self._add(4, folded)
             self._add(family, rows)
-            if family == 6:  # the parts in IPv4-mapped space are IPv4 rows too
-                wide = rows[into_mapped(rows.ranges)]
-                self._add(4, Rows(folded(wide.ranges, self._report), wide.numbers))
         self._count(batch)
         if self.nbytes + self._size_of_values() - self._values > self._columns.budget.rows:
             self._columns.in_files = True
@@ -109,26 +114,36 @@ class SourceRows:
         release()
 
     def _in_files(self, batches: list[Rows]) -> list[Rows]:
-        # Few rows are folded, and have keys: the others need none.
-        groups = [[rows for rows in batches if (rows.ranges.keys is None) == own] for own in (1, 0)]
-        batches.clear()
-        runs = [written(group, self.stated, self._columns) for group in groups if group]
-        self._written += runs
-        return runs
+        """Return the rows of batches as one run in files, written column by column."""
+        if not batches:
+            return []
+        order = concat([rows.first for rows in batches]).order()
+
+        def write(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
+            in_order = np.concatenate(values)[order]
+            column = self._columns.column(in_order.dtype)
+            column.append(in_order)
+            return column.finish()
+
+        self._written.append(combined(batches, self.stated, write))
+        return self._written[-1:]
 
     def families(self, partitions: Mapping[int, LayerPartition]) -> dict[int, RowBands]:
         """Return the rows by family, to be taken in bands that fit in memory beside ``partitions``.
 
         IPv4 has the parts folded from IPv6.
         """
-        bases = {family: partition.starts for family, partition in partitions.items()}
-        of_batches = [RowBands(f, rows, self.stated, bases[f]) for f, rows in self._batches.items()]
-        if max(rows.work for rows in of_batches) > self._columns.budget.band:
+        budget = self._columns.budget.band
+        if any(rows.work > budget for rows in self._bands(self._batches, partitions).values()):
             self._columns.in_files = True
-        del of_batches
         self.end_run()
         runs, self._runs = self._runs, {}
-        return {f: RowBands(f, rows, self.stated, bases[f]) for f, rows in runs.items()}
+        return self._bands(runs, partitions)
+
+    def _bands(
+        self, runs: Mapping[int, Sequence[Rows]], partitions: Mapping[int, LayerPartition]
+    ) -> dict[int, RowBands]:
+        return {f: RowBands(f, runs[f], self.stated, partitions[f].starts) for f in runs}
 
     def remove_files(self) -> None:
         """Remove the files of the rows."""

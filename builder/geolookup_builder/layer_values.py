@@ -47,14 +47,13 @@ class Tuples:
 
     fields: Mapping[str, Column]
 
-    def take(self, rows: NDArray[np.integer]) -> Tuples:
+    def __len__(self) -> int:
+        return len(next(iter(self.fields.values())).codes)
+
+    def take(self, rows: NDArray[np.integer] | slice) -> Tuples:
         """Return the tuples at ``rows``."""
-        return Tuples(
-            {
-                name: Column(column.codes[rows], column.values)
-                for name, column in self.fields.items()
-            }
-        )
+        columns = self.fields.items()
+        return Tuples({name: Column(column.codes[rows], column.values) for name, column in columns})
 
     def replace(self, name: str, values: pa.Array) -> Tuples:
         """Return the tuples with new values of one field, one for each tuple."""
@@ -64,12 +63,8 @@ class Tuples:
 
     def keep(self, names: frozenset[str]) -> Tuples:
         """Return the tuples with only these fields; the others are null."""
-        return Tuples(
-            {
-                name: column if name in names else _nulls(len(column.codes), column.values.type)
-                for name, column in self.fields.items()
-            }
-        )
+        nulls = {name: _nulls(len(self), of.values.type) for name, of in self.fields.items()}
+        return Tuples({**nulls, **{name: self.fields[name] for name in nulls if name in names}})
 
     def is_known(self) -> Bools:
         """Mark the tuples with a value."""
@@ -93,25 +88,19 @@ class Distinct:
     """The distinct tuples of one layer in a batch of rows, in order of first appearance."""
 
     codes: Codes  # for each row the index of its tuple; -1: unknown
-    size: int
-    columns: Mapping[str, Column]  # the fields of the tuples
+    tuples: Tuples
 
 
 def distinct(columns: Mapping[str, Column], is_nulled: Bools) -> Distinct:
     """Number the distinct tuples of rows; those ``is_nulled`` or null in all fields are unknown."""
-    is_known = ~is_nulled
-    is_known &= np.logical_or.reduce([column.codes >= 0 for column in columns.values()])
+    tuples = Tuples(columns)
+    is_known = tuples.is_known() & ~is_nulled
+    rows = slice(None) if is_known.all() else np.flatnonzero(is_known)
+    known, first = tuples.take(rows), np.empty(0, np.int64)
     numbers = np.full(len(is_nulled), -1, np.int32)
-    if not is_known.any():
-        return Distinct(numbers, 0, {})
-    if is_known.all():
-        numbers, first = factorize([column.codes for column in columns.values()])
-    else:
-        rows = np.flatnonzero(is_known)
-        codes, first = factorize([column.codes[rows] for column in columns.values()])
-        numbers[rows], first = codes, rows[first]
-    fields = {name: Column(column.codes[first], column.values) for name, column in columns.items()}
-    return Distinct(numbers, len(first), fields)
+    if len(known):
+        numbers[rows], first = factorize(known.codes())
+    return Distinct(numbers, known.take(first))
 
 
 @dataclass(slots=True)
@@ -172,12 +161,13 @@ class LayerValues:
         sizes = np.diff([UNKNOWN, *self.begins, self.size])
         return np.repeat(np.arange(len(sizes)).astype(np.uint8), sizes)
 
-    def add(self, tuples: Distinct) -> Codes:
+    def add(self, batch: Distinct) -> Codes:
         """Add the tuples of a batch; return the number of each of its rows."""
-        numbers = np.where(tuples.codes < 0, np.int32(UNKNOWN), tuples.codes + np.int32(self.size))
-        self.size += tuples.size
-        for name in self.names if tuples.size else ():
-            part = tuples.columns.get(name) or self._nulls(tuples.size, name)
+        numbers = np.where(batch.codes < 0, np.int32(UNKNOWN), batch.codes + np.int32(self.size))
+        size = len(batch.tuples)
+        self.size += size
+        for name in self.names if size else ():
+            part = batch.tuples.fields.get(name) or self._nulls(size, name)
             self.parts.setdefault(name, []).append(part)
             self.nbytes += part.nbytes
         return numbers
@@ -187,12 +177,11 @@ class LayerValues:
         names = self.names
         parts = ([self._nulls(1, name), *self.parts.get(name, [])] for name in names)
         with in_order(_join, parts, threads_for(self.size)) as columns:
-            tuples = Tuples(dict(zip(names, columns, strict=True)))
-        # Joined: values of several batches are in memory once.
-        self.parts = {
-            name: [Column(column.codes[1:], column.values)]
-            for name, column in tuples.fields.items()
-        }
+            return self._keep(Tuples(dict(zip(names, columns, strict=True))))
+
+    def _keep(self, tuples: Tuples) -> Tuples:
+        """Return all tuples, and keep them: joined, values of several batches are there once."""
+        self.parts = {name: [column] for name, column in tuples.take(slice(1, None)).fields.items()}
         return tuples
 
     def fill_from_below(self, key: str, name: str) -> int:
@@ -203,7 +192,7 @@ class LayerValues:
         without a name, the next source 64500 twice, as A and as B: sites.csv answers A.
         """
         tuples = self.tuples()
-        keys, names = tuples.codes(key, name)
+        keys, names = tuples.codes(key, name)  # the names are changed in place
         known = np.full(len(tuples.fields[key].values) + 1, -1, np.int32)  # the last: no key
         is_filled = np.zeros(len(known), bool)
         for begin, end in reversed([*pairwise([*self.begins, self.size])]):
@@ -214,17 +203,11 @@ class LayerValues:
             of_names[missing] = known[of_keys[missing]]
             is_filled[of_keys[missing[of_names[missing] >= 0]]] = True
             known[of_keys[stated]] = of_names[stated]
-        self.parts[name] = [Column(names[1:], tuples.fields[name].values)]
         return int(np.count_nonzero(is_filled))
 
     def keep(self, names: frozenset[str]) -> Bools:
         """Make the fields but these null in all tuples; mark the numbers that have a value."""
-        tuples = self.tuples().keep(names)
-        self.parts = {
-            name: [Column(column.codes[1:], column.values)]
-            for name, column in tuples.fields.items()
-        }
-        return tuples.is_known()
+        return self._keep(self.tuples().keep(names)).is_known()
 
     def of_used(self, is_used: Bools) -> tuple[Tuples, Codes]:
         """Return the distinct tuples of the marked numbers; UNKNOWN, the first, is marked.
@@ -236,8 +219,7 @@ class LayerValues:
         if len(used) == 1:  # as most layers of most recipes
             return Tuples({name: self._nulls(1, name) for name in self.names}), of_number
         tuples = self.tuples()
-        if len(used) < self.size:
-            tuples = tuples.take(used)
+        tuples = tuples.take(used) if len(used) < self.size else tuples
         of_number[used], first = factorize(tuples.codes())
         # All differ: the tuples are not copied.
         return tuples if len(first) == len(used) else tuples.take(first), of_number
@@ -255,12 +237,12 @@ def _join(parts: list[Column]) -> Column:
     if not any(len(part.values) for part in parts):  # as most fields of most sources
         return Column(np.concatenate([part.codes for part in parts]), parts[0].values)
     encoded = pa.concat_arrays([part.values for part in parts]).dictionary_encode()
-    # One more entry: the code -1 maps to -1.
     numbers = without_nulls(encoded.indices, -1).to_numpy()
     codes, begin = [], 0
     for part in parts:
-        of_part = np.append(numbers[begin : begin + len(part.values)], -1).astype(np.int32)
         # The codes of a part count from its own values on; ``begin`` values are before them.
+        # One more entry: the code -1 maps to -1.
+        of_part = np.append(numbers[begin : begin + len(part.values)], np.int32(-1))
         codes.append(of_part[part.codes])
         begin += len(part.values)
     return Column(np.concatenate(codes), encoded.dictionary)

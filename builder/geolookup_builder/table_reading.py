@@ -103,7 +103,7 @@ def flatten_table(
     Counts the rows in ``report``. Returns the deciding rows by family, if asked for.
     """
     private, families = rows.schema.private_layers, rows.families(partitions)
-    counts = {family: TableCounts.of(report.read) for family in families}
+    counts = {family: TableCounts(np.zeros(report.read, np.uint8)) for family in families}
     owners = dict[int, Intervals]()
 
     def flatten_family(family: int) -> None:

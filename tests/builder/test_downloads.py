@@ -53,7 +53,7 @@ def test_offline_takes_what_is_there(tmp_path: Path) -> None:
         assert isps(output, "8.8.8.8") == ["one"]
         assert len(site.asked) == asked
         pinned = f'{source}\nsha256 = "{"0" * 64}"'
-        assert failing(tmp_path, pinned, offline=True).startswith(f"{text} with this sha256; ")
+        assert failing(tmp_path, pinned, offline=True).startswith(f"{text}; ")
         (path,) = tmp_path.glob("cache/*/*/a.csv")
         path.write_bytes(OTHER)
         assert failing(tmp_path, source, offline=True).startswith(f"{text}; ")

@@ -54,7 +54,7 @@ NO_PATH = 'source.path is missing; write path = "…"'
 WRONG = {
     "": NO_PATH,
     "[[source]]": NO_PATH,
-    "dataset = 1": "no [dataset] table; add [dataset]",
+    "dataset = 1": "dataset is not a table; write [dataset]",
     GOOD.replace('"d"', "1"): 'dataset.name is not a text; write name = "…"',
     GOOD.replace('"d"', '""'): 'dataset.name is not a text; write name = "…"',
     '[dataset]\nnam = "d"': "unknown key dataset.nam; did you mean 'name'?",
@@ -89,7 +89,7 @@ WRONG = {
     GOOD + "fields = [[1]]": "source.fields: a field is a text; write several texts",
     GOOD + "[tables]\ncountry = 'c'": "unknown key tables.country; did you mean 'countries'?",
     GOOD + "[tables]\ncountries = 5": 'tables.countries is not a text; write countries = "…"',
-    'tables = 5\n[dataset]\nname = "d"\n' + GOOD[21:]: "no [tables] table; add [tables]",
+    'tables = 5\n[dataset]\nname = "d"\n' + GOOD[21:]: "tables is not a table; write [tables]",
     GOOD + "[update]\nkep = 3": "unknown key update.kep; did you mean 'keep'?",
     GOOD + "[update]\nkeep = 0": "update.keep is 0; it is a number of generations, 1 or more",
     GOOD + '[update]\nkeep_for = "March"': "update.keep_for is 'March'; write hours, days,",

@@ -30,6 +30,7 @@ from tests.internals.builder import (
     nothing,
     underlay_bands,
 )
+from tests.internals.contract import MAX
 from tests.internals.dataset import Addresses
 from tests.internals.filesystem import limits
 from tests.property.compiled import content
@@ -129,7 +130,8 @@ def test_bands_are_joined_where_neighbours_are_equal(tmp_path: Path, in_files: b
     ]
     with closing(Columns(MemoryBudget.of("1GB"), tmp_path / "dataset")) as columns:
         columns.in_files = in_files
-        of_family = Band(6, 0, 1 << 64), Band(6, 1 << 64, 3 << 64), Band(6, 3 << 64)
+        ends = (0, (1 << 64) - 1), (1 << 64, (3 << 64) - 1), (3 << 64, MAX[6])
+        of_family = [Band(6, *pair) for pair in ends]
         base = nothing(6, ("isp", "asn"))
         of_bands = dict(zip(of_family, parts, strict=True))
         result = underlay_bands(base, [*of_bands], of_bands.__getitem__, columns)
@@ -204,10 +206,10 @@ def test_bands_divide_the_space_and_the_work(
     divided = bands(6, weighted, most)
     total = 7 * len(rows) + 3 * len(starts)
     assert [len(bands(6, weighted, total - less)) for less in (0, 1)] == [1, 2] or len(rows) < 4
-    assert (divided[0].begin, divided[-1].end) == (0, None)
-    assert [band.end for band in divided[:-1]] == [band.begin for band in divided[1:]]
+    assert (divided[0].begin, divided[-1].last) == (0, MAX[6])
+    assert [band.last + 1 for band in divided[:-1]] == [band.begin for band in divided[1:]]
     for band in divided:
-        begin, end = band.begin, 1 << 128 if band.end is None else band.end
+        begin, end = band.begin, band.last + 1
         assert begin < end
         own = [at for at in rows if begin <= at * step < end]
         work = 7 * len(own) + 3 * sum(begin <= at * step < end for at in starts)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.internals.builder import (
     Intervals,
-    Ranges,
+    Rows,
     coalesce,
     duplicates,
     flatten,
@@ -33,16 +33,16 @@ ends = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1))
 rows = st.lists(ends.map(lambda pair: (min(pair), max(pair))), max_size=30)
 
 
-def ranges_of(place: Place, listed: list[Row]) -> Ranges:
+def ranges_of(place: Place, listed: list[Row]) -> Rows:
     family, base, step = place
     firsts = [base + first * step for first, _ in listed]
     lasts = [base + (last + 1) * step - 1 for _, last in listed]
     return _ranges(family, firsts, lasts)
 
 
-def _ranges(family: int, firsts: Sequence[int], lasts: Sequence[int]) -> Ranges:
+def _ranges(family: int, firsts: Sequence[int], lasts: Sequence[int]) -> Rows:
     ends = Addresses.of(family, firsts), Addresses.of(family, lasts)
-    return Ranges(*ends, np.arange(len(firsts), dtype=np.uint32))
+    return Rows(*ends, np.arange(len(firsts), dtype=np.uint32))
 
 
 def owners_at(intervals: Intervals, addresses: Iterable[int]) -> list[int]:

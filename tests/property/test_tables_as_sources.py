@@ -25,7 +25,7 @@ from tests.internals.builder import (
     dataset_content,
     recipe_of_call,
     sources_read,
-    typed_rows,
+    typed_columns,
 )
 from tests.internals.progress import Progress
 from tests.oracle import Source
@@ -102,7 +102,7 @@ def compiled(
 def test_tables_make_the_dataset_of_their_csv(listed: list[Source], cuts: list[int]) -> None:
     """Tables are read a few rows at a time."""
     kept = [{} if source.fields is None else {"fields": sorted(source.fields)} for source in listed]
-    with TemporaryDirectory() as folder, mock.patch.object(typed_rows, "BATCH_ROWS", 5):
+    with TemporaryDirectory() as folder, mock.patch.object(typed_columns, "BATCH_ROWS", 5):
         paths = [Path(folder, f"{number}.csv") for number in range(len(listed))]
         for path, source in zip(paths, listed, strict=True):
             path.write_text(as_csv(source), encoding="utf-8", newline="")
@@ -158,7 +158,7 @@ _ROWS = st.lists(
 @given(_ROWS, st.lists(st.integers(0, 12), max_size=2))
 def test_own_columns_of_tables(rows: list[dict[str, Any]], cuts: list[int]) -> None:
     """JSON lines have values of the same types."""
-    with TemporaryDirectory() as name, mock.patch.object(typed_rows, "BATCH_ROWS", 5):
+    with TemporaryDirectory() as name, mock.patch.object(typed_columns, "BATCH_ROWS", 5):
         path = Path(name, "a.jsonl")
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         of_file = compiled([{"path": str(path)}], OWN)

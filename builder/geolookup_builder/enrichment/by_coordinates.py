@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ import pyarrow as pa
 
 from geolookup.contract.fields import DEGREES
 from geolookup.dataset.distances import EARTH_RADIUS_KM
-from geolookup.dataset.intervals import F64
+from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.errors import BuildError
 from geolookup_builder.reference.csv_table import Row, read_table
 
@@ -40,15 +39,11 @@ class Zones:
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the zone at the coordinates of each row."""
-        latitudes, longitudes = (columns[name].to_pylist() for name in self.needs)
-        zone_at = cache(self._at)  # many places differ in other fields
-        return pa.array(map(zone_at, latitudes, longitudes), pa.string())
-
-    def _at(self, latitude: float | None, longitude: float | None) -> str | None:
-        if latitude is None or longitude is None:
-            return None
-        name = self._zone_at(longitude, latitude)
-        return name if name in self._names else None
+        latitudes, longitudes, rows = _coordinates(columns)
+        places, numbers = np.unique(longitudes + 1j * latitudes, return_inverse=True)
+        names = map(self._zone_at, places.real.tolist(), places.imag.tolist())
+        zones = [name if name in self._names else None for name in names]
+        return _by_row(pa.array(zones, pa.string()), rows, numbers)
 
 
 class Stations:
@@ -68,14 +63,25 @@ class Stations:
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the code of the station nearest to the coordinates of each row."""
-        cells = (columns[name].to_numpy(zero_copy_only=False) for name in self.needs)
-        latitudes, longitudes = (degrees.astype(np.float64) for degrees in cells)
-        rows = np.flatnonzero(~np.isnan(latitudes + longitudes))
-        chords, nearest = self._tree.query(_vectors(latitudes[rows], longitudes[rows]))
-        is_near = _kilometres(chords) <= self._max_km
-        station = np.full(len(latitudes), -1, np.int64)
-        station[rows[is_near]] = nearest[is_near]
-        return self._codes.take(pa.array(station, mask=station < 0))
+        latitudes, longitudes, rows = _coordinates(columns)
+        chords, nearest = self._tree.query(_vectors(latitudes, longitudes))
+        numbers = np.where(_kilometres(chords) <= self._max_km, nearest, -1)
+        return _by_row(self._codes, rows, numbers)
+
+
+def _coordinates(columns: Mapping[str, pa.Array]) -> tuple[F64, F64, Bools]:
+    """Return the latitudes and longitudes of the rows that have both, and these rows."""
+    cells = (columns[name].to_numpy(zero_copy_only=False) for name in _COORDINATES)
+    latitudes, longitudes = (degrees.astype(np.float64) for degrees in cells)
+    rows = ~np.isnan(latitudes + longitudes)
+    return latitudes[rows], longitudes[rows], rows
+
+
+def _by_row(values: pa.Array, rows: Bools, numbers: I64) -> pa.Array:
+    """Return a value for each row by the number of some; null for -1 and the other rows."""
+    index = np.full(len(rows), -1, np.int64)
+    index[rows] = numbers
+    return values.take(pa.array(index, mask=index < 0))
 
 
 def _vectors(latitude: F64, longitude: F64) -> F64:

@@ -25,8 +25,7 @@ from geolookup.remote.address import Remote
 from geolookup.store.retention import Retention
 from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import RowRules
-from geolookup_builder.recipe.field_names import source_columns
-from geolookup_builder.recipe.own_columns import read_columns
+from geolookup_builder.recipe.names import declared_columns, source_columns
 from geolookup_builder.recipe.quality import Quality, read_quality
 from geolookup_builder.recipe.table import Table, recipe_errors
 from geolookup_builder.restrictions import restriction
@@ -145,17 +144,16 @@ def of_document(
     if len(items) > MAX_SOURCES:
         problem = f"{len(items)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")
-    schema = read_columns(path, document.values.get("columns", {}))
+    schema = declared_columns(document)
     sources = tuple(
         _source(Table(label, "source", source), formats, schema)
         for label, source in zip(chain(labels, repeat(path)), items, strict=False)
     )
-    tables = document.table("tables", "countries")
-    countries = path.parent / tables.text("countries") if "countries" in tables else None
-    enrich, update = _enrich(document), _update(document, schema)
-    fields = _fields(dataset, "dataset", schema)
-    quality = read_quality(document, schema)
-    return Recipe(path, name, sources, countries, enrich, update, schema, fields, quality)
+    countries = document.table("tables", "countries").texts(["countries"]).get("countries")
+    table, enrich = path.parent / countries if countries else None, _enrich(document)
+    fields, quality = _fields(dataset, "dataset", schema), read_quality(document, schema)
+    update = _update(document, schema)
+    return Recipe(path, name, sources, table, enrich, update, schema, fields, quality)
 
 
 def toml_text(value: str | int | Mapping[str, str | int]) -> str:
@@ -200,16 +198,16 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         remote=remote,
         expected=expected_rows.read_expected(table, schema),
         schema=schema,
-        restriction=restriction.read_restriction(recipe, table.values, fields, schema),
+        restriction=restriction.read_restriction(table, fields, schema),
     )
 
 
 def _texts(table: Table) -> dict[str, str]:
     """Return the texts of a source; BuildError for a date that is not one."""
-    # TOML reads 2026-01-31 without quotes as a date.
-    dates = {key: v.isoformat() for key, v in table.values.items() if isinstance(v, dt.date)}
-    texts = Table(table.recipe, "source", {**table.values, **dates}).texts(_TEXTS)
-    date = texts.get("date", LAST_MODIFIED)
+    date = table.values.get("date", LAST_MODIFIED)
+    if isinstance(date, dt.date):  # TOML reads 2026-01-31 without quotes as a date
+        return _texts(Table(table.recipe, "source", {**table.values, "date": date.isoformat()}))
+    texts = table.texts(_TEXTS)
     if date != LAST_MODIFIED and iso_day(date) is None:
         remedy = f'write date = "2026-11-20", "2026-11" or "{LAST_MODIFIED}"'
         table.refuse("date", f"is {date!r}, not a date of ISO 8601", remedy)
@@ -245,16 +243,11 @@ def _enrich(document: Table) -> Enrich:
         return Enrich(zone, region)
     weather = table.table("weather", "stations", "max_km")
     stations = document.recipe.parent / weather.text("stations")
-    return Enrich(zone, region, stations, _kilometres(weather))
-
-
-def _kilometres(weather: Table) -> float:
-    value = weather.values.get("max_km", _MAX_KM)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 < value <= _HALF_CIRCUMFERENCE:
+    max_km = weather.values.get("max_km", _MAX_KM)
+    if type(max_km) not in (int, float) or not 0 < max_km <= _HALF_CIRCUMFERENCE:
         problem = f"is not between 0 and {_HALF_CIRCUMFERENCE}"
         weather.refuse("max_km", problem, f"write max_km = {_MAX_KM:g}")
-    return float(value)
+    return Enrich(zone, region, stations, float(max_km))
 
 
 def _update(document: Table, schema: Schema) -> Update:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,14 +10,12 @@ import geolookup
 import geolookup_builder
 from geolookup.contract.tzdatabase import zone_names
 from geolookup.errors import BuildError
-from geolookup.filesystem import open_regular
 from geolookup.progress import Progress
+from geolookup.remote.cache import sha256_of
 from geolookup_builder.downloads import with_local_paths
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.recipe.quality import Quality
 from geolookup_builder.sources.reading.inputs import paths
-
-_CHUNK = 1 << 20
 
 
 def inputs_of(recipe: Recipe, cache: Path | None) -> str:
@@ -35,9 +32,11 @@ def inputs_of(recipe: Recipe, cache: Path | None) -> str:
         tables = filter(None, (recipe.path, recipe.countries, recipe.enrich.stations))
         files = [*filter(Path.is_file, tables)]  # a folder of data has no recipe
         files += [path for spec in local.sources for path in _files_of(spec)]
+        lines = [f"{path.name} {sha256_of(path)}" for path in files]
         # The date may be one that a server states.
-        texts = [f"{spec.path} {sorted(spec.texts.items())}" for spec in local.sources]
-        return _digest(files, [*texts, *_compiler()])
+        lines += [f"{spec.path} {sorted(spec.texts.items())}" for spec in local.sources]
+        text = "\n".join((*lines, *_compiler()))
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     except (BuildError, OSError):  # the build reports it
         return ""
 
@@ -57,13 +56,3 @@ def _compiler() -> Iterator[str]:
                 status = path.stat()
                 yield f"{path} {status.st_size} {status.st_mtime_ns}"
     yield from sorted(zone_names())
-
-
-def _digest(files: list[Path], texts: list[str]) -> str:
-    digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass"))
-    for path in files:
-        digest.update(b"\0" + os.fsencode(path.name) + b"\0")
-        with open_regular(path) as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
-    return digest.hexdigest()

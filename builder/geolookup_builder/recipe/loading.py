@@ -1,31 +1,40 @@
-"""From the name that a user gives to a recipe: a recipe file, a packaged recipe, or files of data.
+"""From what a user names to a recipe: a recipe file, a packaged recipe, data, or sources of a call.
 
 Packaged recipes are for well-known data sets. One is named by the stem of its file in
-``recipes/``; the files that come along lie in folders beside it.
+``recipes/``; the files that come along lie in folders beside it. Data and sources of a call make
+the document that a recipe file would be.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from geolookup.errors import BuildError, OutputError, name_text, near_match
 from geolookup.filesystem import atomic
 from geolookup_builder.recipe.document import PACKAGED, Recipe, of_document, read_recipe
 from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources.formats.generic import TABLE
+from geolookup_builder.sources.reading import arrow_tables
 
 SUFFIX = ".toml"
+#: A path, a table of any library with Arrow's PyCapsule interface, or a dict of a ``[[source]]``.
+Source: TypeAlias = str | PathLike[str] | Mapping[str, Any] | Any
+#: The name of a dataset of a call that states none.
+_NAME = "dataset"
 
 
-def load(text: str | os.PathLike[str]) -> Recipe:
+def load(text: str | PathLike[str]) -> Recipe:
     """Return the recipe that a user names.
 
     A ``.toml`` file is a recipe. Any other file or folder that exists is data: one source of
     the format ``auto``. Any other text is the name of a packaged recipe. Raises BuildError,
     also for an empty text: as a path it would name the current folder.
     """
-    if not os.fspath(text):
+    if not fspath(text):
         remedy = "name a recipe file, a packaged recipe, or a file or folder of data"
         raise BuildError("''", "names no recipe", remedy=remedy)
     path = Path(text)
@@ -87,3 +96,61 @@ def copy(name: str, folder: Path) -> Path:
         for part in data:
             shutil.copytree(PACKAGED / part, folder / part)
         return Path(shutil.copyfile(recipe.path, folder / recipe.path.name))
+
+
+def recipe_of_call(
+    recipe_name: object,
+    sources: Sequence[Source] | None,
+    columns: Mapping[str, Any] | None = None,
+    **dataset: str | Sequence[str] | None,
+) -> Recipe:
+    """Return the recipe that a call names, or the recipe of its sources.
+
+    ``dataset`` are keys of ``[dataset]``; None: not stated. Raises TypeError for a source that is
+    neither a path nor a table, and without a recipe and sources; ValueError with both, or with
+    empty sources; BuildError as for a recipe file.
+    """
+    keys = {key: value for key, value in dataset.items() if value is not None}
+    tables = {} if columns is None else {"columns": columns}
+    if sources is None:
+        return _of_name(recipe_name, (*tables, *keys))
+    if recipe_name is not None:
+        raise ValueError("recipe and sources are two recipes; pass one of them")
+    if not isinstance(sources, list | tuple):
+        raise TypeError(f"sources is not a list, but of type {type(sources).__name__}")
+    if not sources:
+        raise ValueError("sources is empty; pass a path or a table")
+    labels = [Path(f"sources[{number}]") for number in range(len(sources))]
+    stated = {key: list(of) if isinstance(of, tuple) else of for key, of in keys.items()}
+    items = list(map(_source, labels, sources))
+    document: dict[str, Any] = {"dataset": {"name": _NAME, **stated}, "source": items, **tables}
+    formats = {**auto.options(FORMATS), TABLE.name: TABLE.options}
+    return of_document(Path("build"), document, formats, labels)
+
+
+def _of_name(name: object, keys: Sequence[str]) -> Recipe:
+    if name is None:
+        raise TypeError("no recipe and no sources; pass one of them")
+    if keys:
+        raise ValueError(f"{keys[0]} goes with sources; write it into the recipe")
+    if not isinstance(name, str | PathLike):
+        kind = type(name).__name__
+        raise TypeError(f"recipe is of type {kind}; pass a path, or tables as sources=[…]")
+    return load(name)
+
+
+def _source(label: Path, source: Source) -> dict[str, Any]:
+    """Return a ``[[source]]``."""
+    if isinstance(source, str | PathLike):
+        return {"path": fspath(source)}
+    keys = source if isinstance(source, Mapping) else {"table": source}
+    if "table" not in keys:
+        return {k: fspath(v) if isinstance(v, PathLike) else v for k, v in keys.items()}
+    for key in ("path", "format"):
+        if key in keys:
+            raise ValueError(f"{label} has a table and a {key}; pass one of them")
+    table = arrow_tables.table(str(label), keys["table"])
+    if table is None:
+        kinds = "a path, or a table of Arrow, pandas, Polars or with Arrow's PyCapsule interface"
+        raise TypeError(f"{label} is of type {type(keys['table']).__name__}; pass {kinds}")
+    return {**keys, "format": TABLE.name, "path": str(label), "table": table}

@@ -34,27 +34,22 @@ class Table:
         """Raise the BuildError of a key."""
         raise BuildError(self.recipe, f"{self._prefix}{key} {problem}", remedy=remedy)
 
-    def lack(self, key: str) -> NoReturn:
-        """Raise the BuildError of a missing table."""
-        name = f"[{self._prefix}{key}]"
-        raise BuildError(self.recipe, f"no {name} table", remedy=f"add {name}")
-
     def table(self, key: str, *keys: str) -> Table:
-        """Return a table with no keys but these; an empty one if it is missing."""
+        """Return a table, an empty one if it is missing; with ``keys`` it has no others."""
         values = self.values.get(key, {})
-        if not isinstance(values, dict):
-            self.lack(key)
+        if not isinstance(values, Mapping):
+            self.refuse(key, "is not a table", f"write [{self._prefix}{key}]")
         table = Table(self.recipe, f"{self._prefix}{key}", values)
-        table.only(*keys)
+        if keys:
+            table.only(*keys)
         return table
 
     def text(self, key: str) -> str:
         """Return a text that is not empty."""
         value = self.values.get(key)
         if not isinstance(value, str) or not value:
-            self.refuse(
-                key, "is missing" if value is None else "is not a text", f'write {key} = "…"'
-            )
+            problem = "is missing" if value is None else "is not a text"
+            self.refuse(key, problem, f'write {key} = "…"')
         return value
 
     def texts(self, keys: Iterable[str]) -> dict[str, str]:

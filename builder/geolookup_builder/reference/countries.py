@@ -2,8 +2,7 @@
 
 The packaged ``countries.csv`` is used unless a recipe names another one. Its columns are the
 fields of the country table, by the types of their entries. An invalid cell stops the build with
-its line and the expected form. This needs the standard library only; the libraries of the
-packaged table are used by ``generate``.
+its line and the expected form.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import Any
 from geolookup.errors import BuildError, listed, name_text
 from geolookup.filesystem.signatures import is_binary
 from geolookup_builder.recipe.document import SourceSpec, toml_text
-from geolookup_builder.recipe.field_names import near_column
+from geolookup_builder.recipe.names import near_column
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import (
     ADDRESS,

@@ -357,7 +357,7 @@ def test_numbers_of_json_have_no_commas(read: Read) -> None:
 
 
 CELL_ERRORS = {
-    "cells = 1": "no [source.cells] table; add [source.cells]",
+    "cells = 1": "source.cells is not a table; write [source.cells]",
     "cells = { emtpy = [] }": "unknown key source.cells.emtpy; did you mean 'empty'?",
     'cells = { empty = "-" }': "source.cells.empty is not a list of words; write empty = [",
     'cells = { empty = [""] }': "source.cells.empty is not a list of words; write empty = [",

@@ -15,7 +15,7 @@ from types import ModuleType
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES
+from geolookup_builder.recipe.names import RANGE_NAMES, RANGES
 from geolookup_builder.sources.formats.generic_header import check_header, ignored, unnamed
 from geolookup_builder.sources.reading import arrow_tables, delimited, jsonlines, parquet, sniffing
 from geolookup_builder.sources.reading.cells import OPTION

@@ -14,8 +14,7 @@ from typing import Any
 from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS, NAMES, OWN_PREFIX
 from geolookup.errors import BuildError, listed, near_match
 from geolookup_builder.recipe.document import toml_text
-from geolookup_builder.recipe.field_names import near_column
-from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES
+from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, near_column
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import FIELD_OF, Header
 from geolookup_builder.sources.reading.sniffing import DELIMITERS, NearMissError

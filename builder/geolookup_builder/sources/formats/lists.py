@@ -22,7 +22,7 @@ from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import DESCENDING, NOT_ADDRESS, ParsedRanges, from_networks
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.field_names import source_column
+from geolookup_builder.recipe.names import source_column
 from geolookup_builder.sources.formats.vendor_values import known, offers
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches, first_record

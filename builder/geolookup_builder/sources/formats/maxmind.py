@@ -28,7 +28,7 @@ from geolookup_builder.sources.formats.maxmind_products import (
     RANGES,
 )
 from geolookup_builder.sources.reading import delimited
-from geolookup_builder.sources.reading.dictionary_columns import mark, take, with_values
+from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.keyed_tables import KeyedTable, concatenate, load_keyed
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
@@ -255,9 +255,7 @@ def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dictio
     columns = {}
     for name, values in locations.columns.items():
         if key := _COUNTRY_IDS.get(name.partition(":")[0]):
-            country = rows.column(key)
-            found = locations.index.rows(country.dictionary.cast(pa.string()))
-            columns[name] = with_values(country, values.take(found))
+            columns[name] = take(values, locations.rows(rows.column(key)))
         else:
             columns[name] = take(values, encoded)
     return _marked(columns, _COUNTRY, pc.and_(has_id, pc.is_null(at)), "unknown geoname_id")

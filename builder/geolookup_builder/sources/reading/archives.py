@@ -8,21 +8,30 @@ once, into a temporary file without a name: nothing remains of it when the proce
 from __future__ import annotations
 
 import io
+import re
 import stat
 import tarfile
 import tempfile
 import weakref
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import IO
+from typing import IO, Any, TypeVar
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, name_text
 from geolookup.filesystem import limits, open_regular
-from geolookup_builder.sources.reading.data_files import Budget, Opener, data, is_data
 
+Opener = Callable[[], AbstractContextManager[Any]]
+#: Files of an archive that hold no data: resource forks of macOS, licences, instructions.
+_NO_DATA = re.compile(
+    r"(?:^|/)(?:__MACOSX/|\._|(?:readme|licen[cs]e|copyright)[^/]*\.(?:txt|md)$)", re.IGNORECASE
+)
+_Key = TypeVar("_Key")
+_LISTED = 3  # other members, in messages
+_TRUSTED = "if you trust the file, unpack it before the build"
 _CHUNK = 1 << 20
 #: Flags of a zip member: encrypted, a patch, strongly encrypted (APPNOTE.TXT of PKWARE, 4.4.4).
 _UNREADABLE = 0x01 | 0x20 | 0x40
@@ -32,6 +41,105 @@ _LONG_HEADERS = (
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
 )
+
+
+def holds_no_data(name: str) -> bool:
+    """Return whether a file is a licence, an instruction or a resource fork, by its name."""
+    return _NO_DATA.search(name) is not None
+
+
+def no_file(suffixes: tuple[str, ...], where: str) -> str:
+    """Return the problem that no file in an archive or a folder has one of the suffixes."""
+    endings = " or ".join(filter(None, suffixes))  # an empty suffix matches any file
+    return f"no {endings} file in the {where}" if endings else f"no file in the {where}"
+
+
+class Budget:
+    """The bytes that the compressed files of a source may unpack to; BuildError beyond them."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self.others = list[str]()  # labels of files of archives that are not read
+        self._packed_bytes = self._unpacked_bytes = 0
+
+    def add(self, path: Path) -> None:
+        """Count a compressed file: the limit grows with it; see ``filesystem.limits``."""
+        self._packed_bytes += path.stat().st_size
+
+    def check(self, size: int) -> None:
+        """Raise BuildError if so many bytes more would exceed the budget."""
+        if self._unpacked_bytes + size > limits.allowed_bytes(self._packed_bytes):
+            raise BuildError(self._label, limits.excess(), remedy=_TRUSTED)
+
+    def check_members(self, count: int) -> None:
+        """Raise BuildError for more members than an archive may have."""
+        if count > limits.ALLOWED_MEMBERS:
+            problem = f"has over {limits.ALLOWED_MEMBERS:,} members"
+            raise BuildError(self._label, problem, remedy=_TRUSTED)
+
+    def limited(self, opener: Opener) -> Opener:
+        """Return an opener whose unpacked bytes are counted; bytes that are read again are not."""
+        furthest = 0
+
+        def reach(position: int) -> None:
+            nonlocal furthest
+            more = max(0, position - furthest)
+            self.check(more)
+            self._unpacked_bytes += more
+            furthest += more
+
+        @contextmanager
+        def open_stream() -> Iterator[_Limited]:
+            with opener() as stream:
+                yield _Limited(stream.read, reach)
+
+        return open_stream
+
+    def select(
+        self, path: Path, suffixes: tuple[str, ...], names: Mapping[_Key, str]
+    ) -> list[_Key]:
+        """Return the keys of the names that are data files of an archive, by name.
+
+        The labels of other files are noted, unless they hold no data by their names. Raises
+        BuildError if there is no data file.
+        """
+        keys = []
+        for key, name in names.items():
+            if holds_no_data(name):
+                continue
+            if name.lower().endswith(suffixes):
+                keys.append(key)
+            elif not name.endswith("/"):
+                self.others.append(f"{path}!{name}")
+        if not keys:
+            first = ", ".join(map(name_text, [*names.values()][:_LISTED]))
+            more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+            others = f", but {first}{more}" if names else ""
+            problem = no_file(suffixes, "archive") + others
+            raise BuildError(path, problem, remedy="name another file")
+        return sorted(keys, key=names.__getitem__)
+
+
+class _Limited(io.RawIOBase):
+    """A stream; ``reach`` is called with each position that is read to."""
+
+    def __init__(
+        self, read: Callable[[int], bytes], reach: Callable[[int], None] = lambda _position: None
+    ) -> None:
+        super().__init__()
+        self._read, self._reach, self._position = read, reach, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to ``size`` bytes; fewer only at the end."""
+        if size < 0:
+            return self.readall() or b""
+        data = self._read(size)
+        self._position += len(data)
+        self._reach(self._position)
+        return data
 
 
 def _refused(label: str, problem: str) -> BuildError:
@@ -54,10 +162,7 @@ def zip_files(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tup
     archive = _open_zip(path)
     infos = archive.infolist()
     budget.check_members(len(infos))
-    members = data(path, suffixes, {info: info.filename for info in infos})
-    for info in infos:
-        if info not in members:
-            budget.leave(f"{path}!{info.filename}")
+    members = budget.select(path, suffixes, {info: info.filename for info in infos})
     for info in members:
         _check(f"{path}!{info.filename}", info)
     # Overlapping members: a small file of many large ones ("zip bomb").
@@ -114,66 +219,68 @@ def tar_files(
 
     ``stream`` are its unpacked bytes, already counted; threads may read the members at once.
     """
-    unpacked = _Unpacked(path, stream)
-    members = dict(_tar_members(path, unpacked.file, suffixes, budget))
-    return [
-        (f"{path}!{members[part]}", partial(_PartStream, unpacked, *part))
-        for part in data(path, suffixes, members)
-    ]
+    archive, lock = _open_tar(path, stream), Lock()
+    members = {info: info.name for info in _tar_members(archive, budget)}
+    data = budget.select(path, suffixes, members)
+    for info in data:
+        # The bytes of a sparse member are not those of its file.
+        if not info.isreg() or info.issparse():
+            raise _refused(f"{path}!{info.name}", "not a regular file")
+    return [(f"{path}!{info.name}", partial(_part, archive, info, lock)) for info in data]
 
 
-class _Unpacked:
-    """A stream, copied to its end into a temporary file; BuildError if there is no room for it."""
-
-    def __init__(self, path: Path, stream: IO[bytes]) -> None:
-        self.lock = Lock()
-        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the last opener
-        weakref.finalize(self, self.file.close)
-        folder = Path(tempfile.gettempdir())
-        while chunk := stream.read(_CHUNK):
-            if len(chunk) > (free := limits.free_space(folder)):
-                problem = f"there is no room to unpack it in {folder}: {free:,} bytes are free"
-                remedy = "free space, or name another folder in TMPDIR"
-                raise BuildError(path, problem, remedy=remedy)
-            self.file.write(chunk)
-        self.file.seek(0)
-
-
-def _tar_members(
-    path: Path, file: IO[bytes], suffixes: tuple[str, ...], budget: Budget
-) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield where each data file of a tar begins, its size, and its name."""
+def _open_tar(path: Path, stream: IO[bytes]) -> tarfile.TarFile:
+    """Open the copy of a stream in a temporary file, which is closed with the last opener."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115
     try:
-        with tarfile.open(fileobj=file, mode="r:", tarinfo=_Header) as archive:
-            for number, member in enumerate(archive, 1):
-                budget.check_members(number)
-                if member.isdir():
-                    continue
-                if not is_data(member.name, suffixes):
-                    budget.leave(f"{path}!{member.name}")
-                    continue
-                # The bytes of a sparse member are not those of its file.
-                if not member.isreg() or member.issparse():
-                    raise _refused(f"{path}!{member.name}", "not a regular file")
-                yield (member.offset_data, member.size), member.name
+        _copy(path, stream, file)
+        with _header_errors():
+            archive = tarfile.open(fileobj=file, mode="r:", tarinfo=_Header)  # noqa: SIM115
+    except BaseException:
+        file.close()
+        raise
+    weakref.finalize(archive, file.close)
+    return archive
+
+
+def _copy(path: Path, stream: IO[bytes], file: IO[bytes]) -> None:
+    """Copy the stream of an archive; BuildError if there is no room for it."""
+    folder = Path(tempfile.gettempdir())
+    while chunk := stream.read(_CHUNK):
+        if len(chunk) > (free := limits.free_space(folder)):
+            problem = f"there is no room to unpack it in {folder}: {free:,} bytes are free"
+            remedy = "free space, or name another folder in TMPDIR"
+            raise BuildError(path, problem, remedy=remedy)
+        file.write(chunk)
+    file.seek(0)
+
+
+def _tar_members(archive: tarfile.TarFile, budget: Budget) -> Iterator[tarfile.TarInfo]:
+    with _header_errors():
+        for number, member in enumerate(archive, 1):
+            budget.check_members(number)
+            if not member.isdir():
+                yield member
+
+
+@contextmanager
+def _header_errors() -> Iterator[None]:
+    try:
+        yield
     except (ValueError, OverflowError, RecursionError) as error:
         raise tarfile.ReadError("a header that is not valid") from error
 
 
-class _PartStream(io.RawIOBase):
-    """The bytes of one member."""
+def _part(archive: tarfile.TarFile, info: tarfile.TarInfo, lock: Lock) -> _Limited:
+    """Open the bytes of one member."""
+    position, end = info.offset_data, info.offset_data + info.size
 
-    def __init__(self, unpacked: _Unpacked, begin: int, size: int) -> None:
-        super().__init__()
-        self._unpacked, self._position, self._end = unpacked, begin, begin + size
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        left = self._end - self._position
-        with self._unpacked.lock:
-            self._unpacked.file.seek(self._position)
-            data = self._unpacked.file.read(left if size < 0 else min(size, left))
-        self._position += len(data)
+    def read(size: int) -> bytes:
+        nonlocal position
+        with lock:
+            archive.fileobj.seek(position)
+            data = archive.fileobj.read(min(size, end - position))
+        position += len(data)
         return data
+
+    return _Limited(read)

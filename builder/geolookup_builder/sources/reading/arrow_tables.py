@@ -14,12 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.errors import BuildError, line_text
-from geolookup_builder.sources.reading import dictionary_columns, typed_rows
+from geolookup_builder.sources.reading import dictionary_columns, typed_columns
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import steps_of, type_at
-from geolookup_builder.sources.reading.typed_rows import SteppedRows
+from geolookup_builder.sources.reading.typed_columns import SteppedRows, steps_of, type_at
 
 #: The methods of the PyCapsule interface.
 _CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
@@ -67,7 +66,7 @@ def schema(member: Member) -> pa.Schema:
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError for a column of a type that has no texts."""
-    return typed_rows.batches(member, schema(member), layout, meaning, _open_rows)
+    return typed_columns.batches(member, schema(member), layout, meaning, _open_rows)
 
 
 @contextmanager
@@ -76,8 +75,9 @@ def _open_rows(member: Member, layout: Layout) -> Iterator[SteppedRows]:
         steps = steps_of(member, rows.schema, layout)
         for name, path in steps.items():
             _check_type(member, name, rows.schema.field(path[0]), type_at(rows.schema, path))
-        names = sorted({path[0] for path in steps.values()})
-        yield steps, _batches(pa.table({name: _without_views(rows[name]) for name in names}))
+        columns = rows.select(sorted({path[0] for path in steps.values()}))
+        fields = [field.with_type(_without_views(field.type)) for field in columns.schema]
+        yield steps, _batches(columns.cast(pa.schema(fields)))
 
 
 def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) -> None:
@@ -88,33 +88,24 @@ def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) 
         raise BuildError(member.label, problem, remedy=_REMEDY)
 
 
-def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column with texts for the views in its dictionaries, lists and structs.
-
-    Arrow takes no items of views. A column of plain views is converted batch by batch.
-    """
-    kind = column.type
-    plain = kind if pa.types.is_string_view(kind) else _without_view(kind)
-    return column if plain == kind else column.cast(plain)
-
-
-def _without_view(kind: pa.DataType) -> pa.DataType:
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Return a type with texts for views: Arrow takes no items of these."""
     if pa.types.is_string_view(kind):
         return pa.large_string()
     if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _without_view(kind.value_type))
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        values = _without_view(kind.value_type)
+        values = _without_views(kind.value_type)
         return kind if values == kind.value_type else pa.large_list(values)
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_view(field.type)) for field in kind])
+        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
     return kind
 
 
 def _batches(rows: pa.Table) -> Iterator[pa.RecordBatch]:
     """Yield the rows; small chunks are joined."""
-    for begin in range(0, len(rows), typed_rows.BATCH_ROWS):
-        part = rows.slice(begin, typed_rows.BATCH_ROWS).combine_chunks()
+    for begin in range(0, len(rows), typed_columns.BATCH_ROWS):
+        part = rows.slice(begin, typed_columns.BATCH_ROWS).combine_chunks()
         for batch in part.to_batches():
             yield pa.RecordBatch.from_arrays(list(map(_compact, batch.columns)), batch.schema.names)
 

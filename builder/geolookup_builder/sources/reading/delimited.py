@@ -2,17 +2,21 @@
 
 Arrow parses blocks of whole records in threads and dictionary-encodes every field: no cell becomes
 a Python object. A format gives a ``Layout`` and a function for the meaning of the columns.
+
+Reading a file notes only the numbers of rejected records. ``find_rejects`` reads their lines and
+texts in a second pass over the blocks.
 """
 
 from __future__ import annotations
 
-import csv
 import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Literal, TypeVar
+from itertools import chain, repeat
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,10 +28,15 @@ from geolookup.parallel import in_order
 from geolookup_builder.ranges import WRONG_CELL_COUNT, from_networks
 from geolookup_builder.sources.reading.dictionary_columns import trim
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.positions import find_rejects
-from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers
+from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.sniffing import check_delimited
-from geolookup_builder.sources.reading.text import Layout, check_utf8, mask_lines
+from geolookup_builder.sources.reading.text import (
+    Layout,
+    check_utf8,
+    csv_rows,
+    mask_lines,
+    unlimited_cells,
+)
 
 _T = TypeVar("_T")
 _CHUNK = 1 << 20
@@ -39,11 +48,14 @@ _ENCODED = pa.dictionary(pa.int32(), pa.string())
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError if it is not of the layout."""
     check_delimited(member)
-    numbers = record_numbers(member, layout)
-    for ranges, fields in _parts(member, layout, meaning, numbers):
-        yield Batch(numbers, numbers.delivered, ranges, fields)
+    counts = list[int]()
+    find = partial(find_rejects, layout=layout, counts=counts)
+    numbers = RecordNumbers(member, find, layout.unread, layout.offered)
+    for (ranges, fields), skipped in _parts(member, layout, meaning, counts):
+        numbers.skipped += skipped
+        yield numbers.batch(ranges, fields)
     if not numbers.delivered:  # an empty batch carries the skipped records
-        yield Batch(numbers, 0, from_networks(pa.array([], pa.large_string())), {})
+        yield numbers.batch(from_networks(pa.array([], pa.large_string())), {})
 
 
 def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
@@ -51,15 +63,13 @@ def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
     check_delimited(member)
     with member.open() as stream:
         blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
-        parts = (mask_lines(block, layout) for _, block in blocks)
-        if layout.mask is not None:
-            # Masked lines have become empty ones.
-            parts = (part.lstrip(b"\n") for part in parts)
+        # Masked lines have become empty ones.
+        empty = b"\n" if layout.mask else b""
+        parts = (mask_lines(block, layout).lstrip(empty) for _, block in blocks)
         text = io.BytesIO(next(filter(None, parts), b""))
     line = io.TextIOWrapper(text, "utf-8", "replace", newline="").readline(_MAX_RECORD)
-    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.quoted else csv.QUOTE_NONE
-    reader = csv.reader([line], delimiter=layout.delimiter, quoting=quoting)
-    return next(reader, []), line.endswith(("\r", "\n"))
+    rows = csv_rows([line], layout.delimiter, quoted=layout.quoted)
+    return next(rows, []), line.endswith(("\r", "\n"))
 
 
 def header_names(member: Member, layout: Layout) -> tuple[str, ...]:
@@ -73,31 +83,58 @@ def whole_table(member: Member, layout: Layout) -> pa.Table:
 
     Raises BuildError for a row with another number of cells too.
     """
-    numbers = record_numbers(member, layout)
-    parts = list(_parts(member, layout, lambda rows: rows, numbers))
-    for reject in find_rejects(member, dict.fromkeys(numbers.skipped, ""), layout=layout):
+    parts = list(_parts(member, layout, lambda rows: rows, []))
+    skipped = dict.fromkeys((record for _, records in parts for record in records), "")
+    for reject in find_rejects(member, skipped, layout=layout):
         remedy = "the file may be truncated: fetch it again"
         raise BuildError(member.label, WRONG_CELL_COUNT, line=reject.line, remedy=remedy)
     texts = pa.schema([(name, pa.string()) for name in layout.names if name in layout.texts])
-    table = pa.Table.from_batches([part.cast(texts) for part in parts], texts).combine_chunks()
+    table = pa.Table.from_batches([rows.cast(texts) for rows, _ in parts], texts).combine_chunks()
     columns = [pc.utf8_trim_whitespace(column) for column in table.columns]
     return pa.Table.from_arrays(columns, schema=texts)
 
 
-def record_numbers(member: Member, layout: Layout) -> RecordNumbers:
-    """Return the record numbers of a member before any row is delivered."""
-    return RecordNumbers(
-        member,
-        partial(find_rejects, layout=layout),
-        layout.unread,
-        layout.offered,
-    )
+def find_rejects(
+    member: Member, reasons: Mapping[int, str], *, layout: Layout, counts: Sequence[int] = ()
+) -> Iterator[Reject]:
+    """Yield the records whose numbers are in ``reasons``, in file order, with line and text.
+
+    The first record, after a header if there is one, is 1. ``counts`` are the records of each
+    block, as far as they are known: blocks without a wanted record are then not parsed.
+    """
+    wanted, record, line = sorted(reasons), -layout.header, 1
+    with member.open() as stream, unlimited_cells():
+        blocks = record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
+        for (_, block), count in zip(blocks, chain(counts, repeat(None)), strict=False):
+            text = mask_lines(block, layout).decode("utf-8", "replace")
+            lines = io.StringIO(text, newline="").readlines()
+            if count is None or bisect(wanted, record) < bisect(wanted, record + count):
+                for begin, end in _spans(lines, layout):
+                    record += 1
+                    if record in reasons:
+                        text = "".join(lines[begin:end]).rstrip("\r\n")
+                        yield Reject(member.label, line + begin, reasons[record], text)
+            else:
+                record += count
+            line += len(lines)
+
+
+def _spans(lines: list[str], layout: Layout) -> Iterator[tuple[int, int]]:
+    """Yield the lines of each record: the first, and the one after the last."""
+    rows, begin = csv_rows(lines, layout.delimiter, quoted=layout.quoted), 0
+    for cells in rows:
+        if cells:  # Arrow skips empty lines too
+            yield begin, rows.line_num
+        begin = rows.line_num
 
 
 def _parts(
-    member: Member, layout: Layout, meaning: Callable[[pa.RecordBatch], _T], numbers: RecordNumbers
-) -> Iterator[_T]:
-    """Yield the ranges and fields of each block; threads parse the blocks."""
+    member: Member, layout: Layout, meaning: Callable[[pa.RecordBatch], _T], counts: list[int]
+) -> Iterator[tuple[_T, list[int]]]:
+    """Yield the meaning of each block and the numbers of its skipped records; threads parse.
+
+    ``counts`` gets the number of records of each block, the header too.
+    """
     header, has_rows = first_record(member, layout) if layout.header else ([], True)
     if not has_rows:
         return
@@ -107,10 +144,9 @@ def _parts(
         with in_order(parse, blocks) as parts:
             for part, rows, skipped in parts:
                 # Records before this block; records of a block count from 1.
-                offset = numbers.delivered + len(numbers.skipped)
-                numbers.skipped.extend(offset + record for record in skipped)
-                yield part
-                numbers.delivered += rows
+                offset = sum(counts) - (layout.header and bool(counts))
+                counts.append(rows + len(skipped) + (layout.header and not counts))
+                yield part, [offset + record for record in skipped]
 
 
 def _parse_block(
@@ -124,63 +160,41 @@ def _parse_block(
     Returns its meaning, its number of rows, and the numbers of skipped records, from 1.
     """
     line, block = numbered_block[0], mask_lines(numbered_block[1], layout)
-    read, parse, convert, skipped = _options(layout, header if line == 1 else ())
-    read.block_size = len(block) + 1  # all of it at once
+    names, skipped = header if line == 1 else (), list[int]()
+
+    def skip(row: pacsv.InvalidRow) -> str:
+        skipped.append(row.number - bool(names))  # Arrow counts a header as row 1
+        return "skip"
+
+    # With skip_rows_after_names Arrow would lose a row after a header with a NUL character.
+    read = pacsv.ReadOptions(
+        use_threads=False,
+        block_size=len(block) + 1,  # all of it at once
+        column_names=None if names else list(layout.names),
+    )
+    parse = pacsv.ParseOptions(
+        delimiter=layout.delimiter,
+        quote_char='"' if layout.quoted else False,
+        newlines_in_values=layout.quoted,
+        invalid_row_handler=skip,
+    )
+    # Arrow finds columns by the names in the header; blanks may surround them.
+    pairs = zip(layout.names, names or layout.names, strict=True)
+    stated = {name: column for name, column in pairs if name in layout.texts | layout.fields}
+    types = {c: pa.large_string() if n in layout.texts else _ENCODED for n, c in stated.items()}
+    convert = pacsv.ConvertOptions(
+        column_types=types, include_columns=[*types], null_values=[""], strings_can_be_null=True
+    )
     try:
         table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)
     except pa.ArrowInvalid as error:
         check_utf8(line, block, layout.not_utf8)
         problem = f"not CSV ({str(error).splitlines()[0]})"
         raise TextError(problem, "check that the file is whole") from error
-    columns = [_cells(column.combine_chunks()) for column in table.columns]
-    rows = pa.RecordBatch.from_arrays(columns, names=_columns(layout))
-    return meaning(rows), len(rows), skipped
-
-
-def _cells(column: pa.Array) -> pa.Array:
-    """Return the cells of a field without blanks; ranges lose theirs when they are parsed."""
-    return trim(column) if isinstance(column, pa.DictionaryArray) else column
-
-
-def _columns(layout: Layout) -> list[str]:
-    """Return the columns that are read."""
-    return [name for name in layout.names if name in layout.texts | layout.fields]
-
-
-def _options(
-    layout: Layout, header: Sequence[str]
-) -> tuple[pacsv.ReadOptions, pacsv.ParseOptions, pacsv.ConvertOptions, list[int]]:
-    """Return Arrow's options, and the list that gets the numbers of the skipped records."""
-    skipped: list[int] = []
-
-    def skip(row: pacsv.InvalidRow) -> str:
-        skipped.append(row.number - bool(header))  # Arrow counts a header as row 1
-        return "skip"
-
-    # Arrow finds columns by the names in the header; blanks may surround them. With
-    # skip_rows_after_names it would lose a row after a header with a NUL character.
-    stated = dict(zip(layout.names, header or layout.names, strict=True))
-    columns = {stated[name]: name for name in _columns(layout)}
-    types = {
-        column: pa.large_string() if name in layout.texts else _ENCODED
-        for column, name in columns.items()
-    }
-    return (
-        pacsv.ReadOptions(use_threads=False, column_names=None if header else list(layout.names)),
-        pacsv.ParseOptions(
-            delimiter=layout.delimiter,
-            quote_char='"' if layout.quoted else False,
-            newlines_in_values=layout.quoted,
-            invalid_row_handler=skip,
-        ),
-        pacsv.ConvertOptions(
-            column_types=types,
-            include_columns=list(columns),
-            null_values=[""],
-            strings_can_be_null=True,
-        ),
-        skipped,
-    )
+    columns = [column.combine_chunks() for column in table.columns]
+    # Ranges lose the blanks around them when they are parsed.
+    cells = [trim(c) if isinstance(c, pa.DictionaryArray) else c for c in columns]
+    return meaning(pa.RecordBatch.from_arrays(cells, names=[*stated])), len(table), skipped
 
 
 @contextmanager

@@ -2,9 +2,6 @@
 
 A source is a list of members. Each can be opened more than once as a stream of
 plain bytes. Any failure becomes one BuildError that names the member.
-
-Of a zip archive the members are read where they lie; a compressed tar, which has no directory, is
-unpacked once into a temporary file. A stream beyond the budget of its source ends the build.
 """
 
 from __future__ import annotations
@@ -16,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import compress
+from operator import not_
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,8 +30,14 @@ from geolookup.filesystem.unpacking import (
     reading_errors,
     unpack_stream,
 )
-from geolookup_builder.sources.reading.archives import tar_files, zip_files
-from geolookup_builder.sources.reading.data_files import Budget, Opener, holds_no_data
+from geolookup_builder.sources.reading.archives import (
+    Budget,
+    Opener,
+    holds_no_data,
+    no_file,
+    tar_files,
+    zip_files,
+)
 
 #: The compression of each ending of a tar archive.
 #: ".tar.gz" -> ".gz", ".tgz" -> ".gz" and so on.
@@ -93,20 +98,10 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
         remedy = "put it there, or correct the path in the recipe"
         raise BuildError(base / pattern, "no such file", remedy=remedy)
     first, *more = (member for path in files for member in _of_path(path, suffixes, budget))
-    others = (*budget.others, *_others_in_folder(base / pattern, suffixes))
-    return [replace(first, others=others), *more]
-
-
-def _others_in_folder(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
-    """Return the files of a folder that are not read, without licences and instructions."""
-    if not folder.is_dir():
-        return []
-    files = sorted((path for path in _files_of(folder) if path.is_file()), key=os.fsencode)
-    return [
-        str(path)
-        for path in files
-        if not holds_data(path, suffixes) and not holds_no_data(path.as_posix())
-    ]
+    others = list(budget.others)
+    if (folder := base / pattern).is_dir():
+        others += map(str, _files_of(folder, suffixes)[1])
+    return [replace(first, others=tuple(others)), *more]
 
 
 def label_in_recipe(label: str, base: Path) -> str:
@@ -128,16 +123,28 @@ def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    files = sorted((path for path in _files_of(folder) if path.is_file()), key=os.fsencode)
-    data = [path for path in files if holds_data(path, suffixes)]
+    data, _ = _files_of(folder, suffixes)
     if not data:
-        endings = " or ".join(filter(None, suffixes))  # an empty suffix matches any file
-        problem = f"no {endings} file in the folder" if endings else "no file in the folder"
-        raise NoFileError(folder, problem, remedy="name another folder")
+        raise NoFileError(folder, no_file(suffixes, "folder"), remedy="name another folder")
     return data
 
 
-def _files_of(folder: Path) -> Iterator[Path]:
+def _files_of(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
+    """Return the data files of a tree in bytewise order, and other files but licences."""
+    files = [path for path in _walk(folder) if path.is_file()]
+    files = [path for path in files if not holds_no_data(path.as_posix())]
+    files.sort(key=os.fsencode)
+    is_data = [_has_suffix(path, suffixes) for path in files]
+    return list(compress(files, is_data)), list(compress(files, map(not_, is_data)))
+
+
+def _has_suffix(path: Path, suffixes: tuple[str, ...]) -> bool:
+    """Return whether a file of a folder is data by its name: also compressed, or an archive."""
+    kind = packing(path)
+    return kind == ZIP or kind in _TARS or path.name.lower().removesuffix(kind).endswith(suffixes)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
     """Yield the files of a tree, without hidden names; a folder with several paths is read once."""
     seen = set[str]()
     for parent, folders, names in os.walk(folder, followlinks=True):
@@ -161,14 +168,11 @@ def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Memb
     with reading_errors(str(path)):
         if path.stat().st_size == 0:
             raise BuildError(path, "empty file", remedy="fetch it again")
-        return [Member(label, opener) for label, opener in openers(path, suffixes, budget)]
+        return [Member(*labelled) for labelled in _openers(path, suffixes, budget)]
 
 
-def openers(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tuple[str, Opener]]:
-    """Return a label and an opener for each file at ``path``; ``budget`` is the source's.
-
-    Of an archive, the files with one of ``suffixes`` are returned, ordered by name.
-    """
+def _openers(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tuple[str, Opener]]:
+    """Return a label and an opener for each file at ``path``: of an archive, its data files."""
     kind = packing(path)
     if not kind:
         return [(str(path), partial(open_regular, path))]
@@ -200,11 +204,3 @@ def _check_kind(path: Path, file: IO[bytes]) -> None:
     if kind is not None and not path.name.lower().endswith(kind.endings):
         problem = f"this looks like {kind.name}, not as its name says"
         raise BuildError(path, problem, remedy=kind.remedy)
-
-
-def holds_data(path: Path, suffixes: tuple[str, ...]) -> bool:
-    """Return whether a file of a folder is data: one with a suffix, compressed or in an archive."""
-    kind = packing(path)
-    name = path.name.lower().removesuffix(kind)
-    archive = kind == ZIP or kind in _TARS
-    return not holds_no_data(path.as_posix()) and (archive or name.endswith(suffixes))

