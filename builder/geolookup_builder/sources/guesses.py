@@ -35,6 +35,7 @@ from geolookup_builder.sources.reading.sniffing import (
 )
 
 _END = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|{INTEGER.pattern}")
+_DELIMITER = re.compile(f"[{DELIMITERS}]")
 _LEAST = 0.9  # of the cells of a column must match
 _SHOWN = 60  # characters of a line
 _LISTED = 3  # files of an archive or a folder
@@ -70,7 +71,7 @@ def unknown_file(opening: Opening) -> BuildError:
         problem, remedy = f"this looks like {kind.name}", kind.remedy
     elif is_binary(line.encode()):
         problem, remedy = "binary data of no known kind", "export it as CSV, or fetch it again"
-    elif _END.fullmatch(re.split(f"[{DELIMITERS}]", line)[0].strip(' "')):
+    elif _END.fullmatch(_DELIMITER.split(line)[0].strip(' "')):
         problem = f"a text without a header, {line[:_SHOWN]!r}"
         remedy = f'{_as_csv(opening.start)}; or name its vendor\'s format in a recipe: format = "…"'
     return BuildError(member.label, f"not recognised: {problem}", remedy=remedy)

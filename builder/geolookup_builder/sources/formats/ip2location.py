@@ -32,21 +32,14 @@ from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 _MISSING = "-"
 #: Columns that occur together, in the order of all files.
 _GROUPS = {
-    "C": ("country_code", "country_name"),
-    "R": ("region", "city"),
-    "L": ("latitude", "longitude"),
-    "Z": ("zip",),
-    "T": ("time_zone",),
-    "I": ("isp",),
-    "D": ("domain",),
-    "N": ("net_speed",),
-    "A": ("idd_code", "area_code"),
-    "W": ("weather_station_code", "weather_station_name"),
-    "M": ("mcc", "mnc", "mobile_brand"),
-    "E": ("elevation",),
-    "U": ("usage_type",),
-    "B": ("address_type", "category"),
-    "S": ("district", "asn", "as"),
+    letter: tuple(columns.split())
+    for letter, columns in (
+        *(("C", "country_code country_name"), ("R", "region city"), ("L", "latitude longitude")),
+        *(("Z", "zip"), ("T", "time_zone"), ("I", "isp"), ("D", "domain"), ("N", "net_speed")),
+        *(("A", "idd_code area_code"), ("W", "weather_station_code weather_station_name")),
+        *(("M", "mcc mnc mobile_brand"), ("E", "elevation"), ("U", "usage_type")),
+        *(("B", "address_type category"), ("S", "district asn as")),
+    )
 }
 #: The groups of DB26, DB25, …
 _DATABASES = (
