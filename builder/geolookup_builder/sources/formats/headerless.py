@@ -136,7 +136,7 @@ class Catalogue:
             if len({self.tables[name] for name in shown}) == 1:
                 return shown[0]
         problem = "neither the file name nor the first rows show its table"
-        raise BuildError(rows.member.label, problem, remedy=self.choice + self._hint(rows))
+        raise BuildError(rows.member.label, problem, remedy=self.choice)
 
     def _columns(self, rows: Sample, table: str) -> tuple[tuple[str, ...], Edition]:
         """Return the columns of a file, and how its range is written.
@@ -151,7 +151,7 @@ class Catalogue:
             return fitting[0]
         label, edition = self.label.format(table), self.editions[0]
         names = (*edition.columns, *self.tables[table][0])
-        sniffing.check_width(rows, len(names), label, self.choice + self._hint(rows))
+        sniffing.check_width(rows, len(names), label, self.choice)
         patterns = {**self.content, **edition.content}
         sniffing.check_content(rows, names, patterns, label, *self.missing)
         return names, edition
@@ -176,8 +176,3 @@ class Catalogue:
         """Return the tables that the first rows fit, and that are no other vendor's."""
         patterns = {**self.content, **self.detected}
         return [name for name in self.tables if self._fitting(rows, name, patterns)]
-
-    def _hint(self, rows: Sample) -> str:
-        """Return, as the end of a remedy, the tables that fit the first rows."""
-        names = [name for name in self.tables if self._fitting(rows, name, self.content)]
-        return f" (it looks like {' or '.join(names)})" if names else ""

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -42,7 +41,6 @@ from geolookup_builder.sources.reading.text import (
     prefix_texts,
     transcode,
 )
-from geolookup_builder.values import Reference, clean, load_reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ class Lines:
 
 _ADDRESS = sniffing.ADDRESS.pattern
 # Block lists, the ranges of hosters or of a country: a prefix a line. A list holds addresses only.
-# The recipe states their fields, checked here: a misspelt value would be nulled in all rows.
+# The recipe states their fields.
 _PREFIXES = Lines(
     Product("list", (("network",),), {}),
     # "1.2.3.0/24 ; SBL123" -> "1.2.3.0/24"
@@ -107,28 +105,15 @@ def _read_prefixes(spec: SourceSpec) -> Iterator[SourceTable]:
     if not isinstance(values, dict) or not values:
         remedy = 'write values = { user_type = "hosting" }'
         raise BuildError(spec.recipe, "source.values is missing or not a table", remedy=remedy)
-    reference = load_reference()
-    columns = {
-        name: source_column(spec.recipe, "source.values", name, spec.schema) for name in values
-    }
-    fields = {
-        column.removeprefix(OWN_PREFIX): _constant(spec, reference, column, values[name])
-        for name, column in columns.items()
-    }
+    fields = {}
+    for name, value in values.items():
+        column = source_column(spec.recipe, "source.values", name, spec.schema)
+        # An invalid text is nulled in all rows, which ``max_nulled`` refuses.
+        if type(value) not in (int, float, str) or value == "":
+            problem = f"source.values.{name} cannot be {value!r}"
+            raise BuildError(spec.recipe, problem, remedy="correct the value in the recipe")
+        fields[column.removeprefix(OWN_PREFIX)] = Offer(constant=str(value))
     return replace(_PREFIXES, product=replace(_PREFIXES.product, values=fields)).read(spec)
-
-
-def _constant(spec: SourceSpec, reference: Reference, name: str, value: Any) -> Offer:
-    """Return the offer of a value that the recipe states for all rows."""
-    # In Python True is an int; in TOML it is a Boolean only.
-    plain = isinstance(value, int | float | str) and not isinstance(value, bool)
-    text = str(value) if plain else ""
-    field = spec.schema.by_source_column[name]
-    # The recipe may replace the table of countries, so country codes are checked with the rows.
-    if name != "country_code" and not clean(field, pa.array([text]), reference).values[0].is_valid:
-        problem = f"source.values.{name} cannot be {value!r}"
-        raise BuildError(spec.recipe, problem, remedy="correct the value in the recipe")
-    return Offer(constant=text)
 
 
 def _detect_prefixes(opening: Opening) -> Detection | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,7 +22,6 @@ from geolookup_builder.sources.formats.ipinfo_products import IPINFO, IPLOCATE
 from geolookup_builder.sources.formats.maxmind_products import OWN_PRODUCTS, TRAITS
 from geolookup_builder.sources.formats.vendor_values import (
     ALPHA2,
-    NO_FIELD,
     known,
     located,
     offers,
@@ -39,17 +38,11 @@ from geolookup_builder.sources.reading.products import (
 from geolookup_builder.vendor_columns import COLUMNS, LANGUAGE
 
 
-@dataclass(frozen=True, slots=True)
-class MmdbProducts:
+class _Entry(NamedTuple):
     """Products, and what must occur in the database type or a description of their files."""
 
     products: tuple[Product, ...]
     kind: str = ""
-
-    def match(self, kinds: Iterable[str], header: Header, schema: Schema) -> Product | None:
-        """Return the one of them that a file with these texts and keys is of; None if none."""
-        is_kind = not self.kind or any(re.search(self.kind, k, re.IGNORECASE) for k in kinds)
-        return best(header, self.products, schema) if is_kind else None
 
 
 def matching_product(kinds: Collection[str], header: Header, schema: Schema) -> Product | None:
@@ -57,8 +50,11 @@ def matching_product(kinds: Collection[str], header: Header, schema: Schema) -> 
 
     ``kinds`` are the database type and the descriptions, ``header`` the keys of the records.
     """
-    matches = (entry.match(kinds, header, schema) for entry in PRODUCTS)
-    return next(filter(None, matches), None)
+    for products, kind in PRODUCTS:
+        is_kind = not kind or any(re.search(kind, text, re.IGNORECASE) for text in kinds)
+        if is_kind and (product := best(header, products, schema)):
+            return product
+    return None
 
 
 def _marks(*sets: str) -> tuple[frozenset[str], ...]:
@@ -67,21 +63,19 @@ def _marks(*sets: str) -> tuple[frozenset[str], ...]:
 
 def _product(
     name: str, values: Mapping[str, Offers], *marks: str, kind: str = "", **more: Any
-) -> MmdbProducts:
+) -> _Entry:
     """Return a product of files with one of ``marks``; ``more`` are further members of it."""
     more.setdefault("finish", located)
-    return MmdbProducts((Product(name, NO_RANGE, values, marks=_marks(*marks), **more),), kind)
+    return _Entry((Product(name, NO_RANGE, values, marks=_marks(*marks), **more),), kind)
 
 
-def _refused(refusal: str, name: str, *marks: str, kind: str = "") -> MmdbProducts:
+def _refused(refusal: str, name: str, *marks: str, kind: str = "") -> _Entry:
     return _product(name, {}, *marks, kind=kind, refusal=refusal)
 
 
-def _of_csv(
-    vendor: str, products: Iterable[Product], kind: str = "", marks: str = ""
-) -> MmdbProducts:
+def _of_csv(vendor: str, products: Iterable[Product], kind: str = "", marks: str = "") -> _Entry:
     """Return products that are also delivered as CSV, with the same keys."""
-    return MmdbProducts(
+    return _Entry(
         tuple(
             replace(
                 product,
@@ -281,8 +275,6 @@ PRODUCTS = (
     _product("IPNetDB", offers("asn=as asn_organization=as_entity", known), "as as_entity"),
     _product("flat records", _FLAT, *_FLAT_MARKS),
     _of_csv("MaxMind", OWN_PRODUCTS, "^geo(ip2?|lite2)-?"),
-    _refused(NO_FIELD, "hosted domains", "domains total"),
-    _refused(NO_FIELD, "host names", "hostname"),
     _of_csv("IPinfo", _ipinfo("Residential Proxy")),
     _refused(_CONTACT, "contacts", "abuse.email", "abuse.address", "abuse.emails.0"),
 )

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from geolookup import BuildError
 from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one, refused
+from tests.conftest import build_at
 from tests.internals.builder import cloud
 
 AWS: dict[str, Any] = json.loads("""{
@@ -223,3 +225,10 @@ def test_the_fields_of_every_row(read: Read) -> None:
     assert reading.ranges() == {"8.8.8.8/32": stated}
     reading = read({"a.txt": "8.8.8.8", "b.txt": "9.9.9.9"}, one("cidr-list", "?.txt", HOSTING))
     assert (reading.source.read, len(reading.ranges())) == (2, 2)
+
+
+def test_a_misspelt_value_ends_a_build(tmp_path: Path) -> None:
+    for value in ('user_type = "hostin"', 'time_zone = "Mars/Base"', "asn = -1"):
+        recipe = one("cidr-list", "a.txt", f"values = {{ {value} }}")
+        with pytest.raises(BuildError, match="nulled, the limit is 0"):
+            build_at(tmp_path, {"a.txt": HOSTERS}, recipe)

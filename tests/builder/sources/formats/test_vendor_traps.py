@@ -230,8 +230,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("ipinfo rir_whois.mmdb", HOLDER, "IPinfo WHOIS ("),
     ("ipinfo poi_all_extended_sample.mmdb", VENUE, "IPinfo Places ("),
     ("Test", {"ssid": "Guest", **VENUE}, "points of interest ("),
-    ("Test", {"domains": "a.example", "total": "1"}, "hosted domains ("),
-    ("Test", {"hostname": "a.example"}, "host names ("),
+    ("Test", {"hostname": "a.example"}, "none of its fields are known (hostname)"),
 ]
 
 
