@@ -309,7 +309,7 @@ WRONG: list[tuple[Record, str, str]] = [
     (
         {**NETWORK, "location": {"cuntry_code": "x"}},
         "",
-        "unknown column 'location.cuntry_code'; did you mean 'location.country_code' for",
+        "unknown column 'location.cuntry_code'; did you mean 'country_code'? in a recipe",
     ),
     ({"isp": "x"}, "", "no range in its columns; name the range as network"),
     (
