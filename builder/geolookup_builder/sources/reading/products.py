@@ -122,13 +122,8 @@ class Header:
     @property
     def text(self) -> str:
         """The names for a message, shortened."""
-        return header_text(self.names)
-
-
-def header_text(names: Iterable[str]) -> str:
-    """Return column names for a message, shortened."""
-    text = ",".join(names)
-    return repr(text if len(text) < _SHOWN else text[:_SHOWN] + "…")
+        text = ",".join(self.names)
+        return repr(text if len(text) < _SHOWN else text[:_SHOWN] + "…")
 
 
 @dataclass(frozen=True)
