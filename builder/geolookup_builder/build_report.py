@@ -49,7 +49,7 @@ KINDS = {
     "left out": Kind("row", " by only, families or within"),
     "nulled": Kind("invalid value", "", "nulled", "1%", "--max-nulled"),
     "emptied": Kind("value", counter="emptied"),
-    "alias": Kind("row", " with another code of their country", "aliases"),
+    "alias": Kind("row", " with a country under another code", "aliases"),
     "far": Kind("row", f" with coordinates over {FAR_KM} km outside their country"),
 }
 
