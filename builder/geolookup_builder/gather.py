@@ -64,9 +64,9 @@ class SourceRows:
             rows = Rows(first, last, self._positions(index), of_family).in_order()
             if family == 6:
                 folded, rows = fold(rows)
-                report.rows_folded += len(folded)
+                report.rows["folded"] += len(folded)
                 # Last less first, and one more address of each row.
-                report.addresses_folded += folded.last.minus(folded.first).total() + len(folded)
+                report.addresses["folded"] += folded.last.minus(folded.first).total() + len(folded)
                 self._add(4, folded)
             self._add(family, rows)
         self._count(batch)
@@ -91,7 +91,7 @@ class SourceRows:
         report.stated.update(batch.stated)
         report.nulled.update(batch.nulled)
         report.aliases.update(batch.aliases)
-        report.far += len(batch.far.rows)
+        report.rows["far"] += len(batch.far.rows)
         report.swapped += batch.far.swapped
         for name, counts in batch.words.items():
             report.unknown_words.setdefault(name, Counter()).update(counts)

@@ -18,7 +18,7 @@ from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.names import RANGE_NAMES, RANGES
 from geolookup_builder.sources.formats.generic_header import check_header, ignored, unnamed
 from geolookup_builder.sources.reading import arrow_tables, delimited, jsonlines, parquet, sniffing
-from geolookup_builder.sources.reading.cells import OPTION
+from geolookup_builder.sources.reading.dictionary_columns import OPTION
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading, parse_range
 from geolookup_builder.sources.reading.product_files import file_batches, typed_header

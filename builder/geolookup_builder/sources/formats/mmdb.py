@@ -26,12 +26,14 @@ from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.mmdb_products import PRODUCTS, matching_product
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.mmdb_file import MmdbFile, Networks, open_mmdb
-from geolookup_builder.sources.reading.mmdb_records import (
+from geolookup_builder.sources.reading.mmdb_file import (
     ITSELF,
+    MmdbFile,
+    Networks,
     are_empty,
     are_other,
     columns_of,
+    open_mmdb,
     paths_of,
 )
 from geolookup_builder.sources.reading.plans import Planner, Reading

@@ -158,7 +158,7 @@ def test_mapped_addresses_and_missing_values(read: Read) -> None:
     text = "::ffff:5.1.4.0/118," + quoted(place_cells(5)) + "2a02:8::/32," + quoted(place_cells(5))
     reading = read({"a.csv": text}, one("ip2location", "a.csv", "db = 5"))
     assert reading.ranges() == {"5.1.4.0/22": expected(5), "2a02:8::/32": expected(5)}
-    assert reading.source.rows_folded == 1
+    assert reading.source.rows["folded"] == 1
     # 0,0 is missing; on the equator or the meridian alone it is a place.
     text = ranges(
         (83952640, 83952895, ["-", "-", "-", "-", "0.000000", "0.000000"]),

@@ -128,7 +128,7 @@ def test_services_families_lists_and_providers(read: Read) -> None:
     source = reading.source
     amazon = {"organization": AWS_, "user_type": "hosting"}
     assert [*reading.ranges().items()][-1] == ("3.5.140.0/22", amazon)
-    assert (source.read, source.duplicates) == (6, 1)
+    assert (source.read, source.rows["duplicate"]) == (6, 1)
     assert source.unread == ("region", "service")
     entry = {"ipv4Prefix": "34.1.208.0/20", "ipv6Prefix": "2600:1900::/44"}
     reading = read({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
@@ -201,7 +201,7 @@ def test_exits(read: Read) -> None:
     ):
         reading = read({"list": text}, OWN + TOR)
         assert (reading.source.read, reading.source.rejected.total()) == (3, 0), text
-        assert reading.source.duplicates == (1 if "ExitNode" in text else 0), text
+        assert reading.source.rows["duplicate"] == (1 if "ExitNode" in text else 0), text
         assert reading.ranges() == dict.fromkeys(addresses, PRIVACY), text
     check_offers("tor", [{"": PRIVACY}])
 
