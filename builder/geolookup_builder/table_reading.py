@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 
 import numpy as np
 
@@ -62,27 +61,30 @@ def read_table(
     report.keep(spec.fields)
     report.emptied.update(table.emptied)
     report.rejected = reading.rejects.counts()
-    columns = chain.from_iterable(numbers.unread for numbers in reading.files)
-    others = chain.from_iterable(numbers.member.others for numbers in reading.files)
-    files = (label_in_recipe(label, spec.base) for label in others)
-    ours = names_of_fields(spec.schema)  # first: the report lists some columns only
-    unread = sorted(dict.fromkeys(columns), key=lambda name: name not in ours)
-    report.unread = tuple(dict.fromkeys((*unread, *files)))
-    offered = dict.fromkeys(chain.from_iterable(numbers.offered for numbers in reading.files))
-    report.offered = tuple(_further(offered, fields, spec))
-    products = dict.fromkeys(f"read as {file.product}" for file in reading.files if file.product)
-    report.note = "; ".join(filter(None, (report.note, *products)))
+    _report_files(reading.files, report, spec)
     # Unary plus drops the fields whose count is 0.
     report.stated, report.nulled = +report.stated, +report.nulled
     report.read += reading.rejects.skip_count()
     return reading
 
 
-def _further(offered: Iterable[str], fields: Collection[str], spec: SourceSpec) -> Iterator[str]:
-    """Yield the offered own columns that the recipe does not ask for."""
-    columns = spec.options.get("columns")
-    mapped = columns.values() if isinstance(columns, Mapping) else ()
-    return (name for name in offered if OWN_PREFIX + name not in fields and name not in mapped)
+def _report_files(files: Sequence[RecordNumbers], report: SourceReport, spec: SourceSpec) -> None:
+    """Note what files were read as, and which of their columns nothing reads."""
+    columns = dict.fromkeys(name for file in files for name in file.unread)
+    others = (label_in_recipe(label, spec.base) for file in files for label in file.member.others)
+    ours = names_of_fields(spec.schema)  # first: the report lists some columns only
+    unread = sorted(columns, key=lambda name: name not in ours)
+    report.unread = tuple(dict.fromkeys((*unread, *others)))
+    # The offered own columns that the recipe does not ask for.
+    columns_of_recipe = spec.options.get("columns")
+    mapped = columns_of_recipe.values() if isinstance(columns_of_recipe, Mapping) else ()
+    stated = report.fields + report.dropped
+    offered = dict.fromkeys(name for file in files for name in file.offered)
+    report.offered = tuple(
+        name for name in offered if OWN_PREFIX + name not in stated and name not in mapped
+    )
+    products = dict.fromkeys(f"read as {file.product}" for file in files if file.product)
+    report.note = "; ".join(filter(None, (report.note, *products)))
 
 
 def _cleaning_threads() -> int:
