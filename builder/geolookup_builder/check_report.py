@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from geolookup.contract.fields import OWN_PREFIX
+from geolookup.dataset.coverage import percent_text
+from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.sizes import size_lines
-from geolookup.errors import count_text, line_text, listed, name_text
+from geolookup.errors import count_text, line_text, listed, name_text, short_id
 from geolookup_builder.build_report import Demand, SourceReport, dataset_lines
-from geolookup_builder.earlier_dataset import Against
-from geolookup_builder.recipe.document import toml_text
+from geolookup_builder.expected_rows import rows_before
+from geolookup_builder.recipe.document import Recipe, toml_text
 from geolookup_builder.sources.reading.reader import Reject
 
-_SHOWN = 10  # files, in the text
+if TYPE_CHECKING:
+    from geolookup.comparison import Comparison
+
+_SHOWN = 10  # files or metrics, in the text
 _CHARACTERS = 80  # of a bad row, in the text
 
 
@@ -47,7 +53,12 @@ class SourceCheck:
         for table in self.tables:
             if len(self.tables) > 1:
                 yield f"  table       {table.name}"
-            yield from _table_lines(table)
+            yield f"  fields      {', '.join(table.fields) or 'none'}"
+            if table.offered:
+                yield f"  offers      {', '.join(table.offered)} (declare own columns in [columns])"
+            first, *others = table.lines()
+            yield f"  rows        {first.removeprefix(f'{table.name}: ')}"
+            yield from others
         for row in self.bad_rows:
             position = f"{row.file}:{row.line}" if row.line else row.file
             yield f"    {position}: {row.reason}: {row.text[:_CHARACTERS]!r}"
@@ -57,26 +68,75 @@ class SourceCheck:
             size = f" ({self.to_download} to download)" if self.to_download else ""
             yield f"  {'missing' if self.is_missing else 'problem':<11} {self.problem}{size}"
 
-    @property
-    def stem(self) -> str:
-        """The name of the file, without suffixes."""
-        return self.path.partition(".")[0] or self.path
-
-    def recipe_lines(self) -> Iterator[str]:
-        """Yield a recipe that reads the source, if its files need the suggested options."""
-        yield from ("[dataset]", f"name = {toml_text(name_text(self.stem))}", "", "[[source]]")
+    def recipe_lines(self, data: Path) -> Iterator[str]:
+        """Yield a recipe that reads the data, if its files need the suggested options."""
+        stem = self.path.partition(".")[0] or self.path
+        yield from ("", f"A recipe to write, such as {data.with_name(stem)}.toml:", "")
+        yield from ("[dataset]", f"name = {toml_text(name_text(stem))}", "", "[[source]]")
         options = {"format": self.format, "path": self.path, **self.suggested}
         yield from (f"{key} = {toml_text(value)}" for key, value in options.items())
 
 
-def _table_lines(table: SourceReport) -> Iterator[str]:
-    """Yield the fields of a table, then its numbers as a build reports them."""
-    yield f"  fields      {', '.join(table.fields) or 'none'}"
-    if table.offered:
-        yield f"  offers      {', '.join(table.offered)} (declare own columns in [columns])"
-    first, *others = table.lines()
-    yield f"  rows        {first.removeprefix(f'{table.name}: ')}"
-    yield from others
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """The rows of a source; ``before`` is None if the earlier dataset does not have them."""
+
+    source: str
+    rows: int
+    before: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A dataset compared with an earlier one, with the gates that an update would apply."""
+
+    rows: Sequence[RowChange]
+    comparison: Comparison
+
+    @classmethod
+    def of(cls, earlier: Path, folder: Path, recipe: Recipe) -> Against:
+        """Compare the new dataset of a recipe with an earlier one."""
+        from geolookup.comparison import diff
+
+        before, new = rows_before(earlier), read_manifest(folder).metadata()
+        rows = [
+            RowChange(source.name, source.rows, before.take(source.name) if before else None)
+            for source in new.sources
+            if source.rows is not None
+        ]
+        # As in an update: gates compare one dataset over time.
+        is_same = read_manifest(earlier).metadata().name == recipe.name
+        return cls(rows, diff(earlier, folder, fail_if=recipe.gates if is_same else (), top=0))
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report, one line of text each."""
+        from geolookup.comparison.gates import verdict_line
+
+        old, gates, failed = self.comparison.old, self.comparison.gates, self.comparison.failed
+        yield f"against     {old.name}, generation {short_id(old.generation)}"
+        for change in self.rows:
+            rows = count_text(change.rows, "row")
+            before = "none" if change.before is None else f"{change.before:,}"
+            yield f"  rows        {change.source}: {rows}, {before} before"
+        if lost := [f"{name} {percent_text(share)}" for name, share in self._lost()]:
+            yield f"  lost        {listed(lost, _SHOWN)}"
+        held = f"{len(gates) - len(failed)} of {len(gates)} hold"
+        yield f"  gates       {held if gates else 'none: the recipe has none, or another name'}"
+        yield from (f"  {verdict_line(verdict)}" for verdict in failed)
+
+    def _lost(self) -> list[tuple[str, float]]:
+        """Return the metrics of the default gates that are not zero, by their share."""
+        from geolookup.comparison.gates import default_gates
+
+        own = [path for path in self.comparison.parts["ipv4"].fields if path.startswith(OWN_PREFIX)]
+        names = {gate.split()[0] for gate in default_gates(own)}
+        metrics = {
+            f"{family}.{name}": share
+            for family, part in self.comparison.parts.items()
+            for name, share in part.metrics.items()
+            if name in names and share
+        }
+        return sorted(metrics.items(), key=lambda item: -item[1])
 
 
 @dataclass(slots=True)
@@ -116,9 +176,7 @@ class RecipeCheck:
         yield from map(line_text, self._lines())  # a name may hold control characters
         if self.is_data and self.sources[0].suggested:
             data = Path(self.recipe) if Path(self.recipe).name else Path(self.recipe).absolute()
-            path = data.with_name(f"{self.sources[0].stem}.toml")
-            yield from ("", line_text(f"A recipe to write, such as {path}:"), "")
-            yield from map(line_text, self.sources[0].recipe_lines())
+            yield from map(line_text, self.sources[0].recipe_lines(data))
 
     def _lines(self) -> Iterator[str]:
         for source in self.sources:

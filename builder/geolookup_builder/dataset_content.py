@@ -7,8 +7,7 @@ import pyarrow as pa
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import BuildError
 from geolookup_builder import output_files
-from geolookup_builder.datasets.below import put_in
-from geolookup_builder.datasets.origins import Origins, resolve, with_datasets
+from geolookup_builder.datasets.origins import Origins, resolve
 from geolookup_builder.intern import InternedContent, intern
 from geolookup_builder.memory import release
 from geolookup_builder.overlaid_sources import OverlaidSources
@@ -62,14 +61,7 @@ def _tables(
     columns = overlaid.columns
     countries = _countries(overlaid)
     content = tables(interned, overlaid.reference, overlaid.plan.schema, columns, countries)
-    if overlaid.below is None:
-        full = with_datasets(interned.provenance, overlaid.origins, columns)
-    else:
-        content, full = put_in(
-            interned, content, overlaid.below, len(overlaid.origins) - 1, columns
-        )
-        overlaid.below.tables.release()
-    origins = resolve(overlaid.plan.path, full, overlaid.origins, columns)
+    origins = resolve(overlaid.plan.path, interned.provenance, overlaid.origins, columns)
     overlaid.report.decided = origins.decided
     return content | provenance_tables(origins.provenance, columns), origins
 

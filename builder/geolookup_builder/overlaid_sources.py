@@ -1,14 +1,16 @@
 """The sources of a recipe: read one by one, checked, and overlaid by precedence.
 
-A source of files is read table by table; a dataset is one table. If a dataset is below all other
-sources, only its part in their space is overlaid: ``datasets.below`` puts the result into it.
+A source of files is read table by table; a dataset is one table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
+from typing import Any
 
+from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
@@ -17,7 +19,6 @@ from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.columns import Columns
-from geolookup_builder.datasets import below
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
@@ -68,7 +69,6 @@ class OverlaidSources:
         self.report = BuildReport(warnings=list(plan.warnings))
         self._rows_before = expected_rows.rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
-        self.below: DatasetSource | None = None  # the last source, if all others are put into it
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
@@ -119,33 +119,26 @@ class OverlaidSources:
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
-        return Origin.of_files(spec, used, date)
+        texts: dict[str, Any] = {**spec.texts, "name": spec.name, "date": date}
+        return Origin([Source(format=spec.format, rows=used, **texts)])
 
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
-        """Overlay a dataset; below all other sources, only its intervals beside theirs."""
+        """Overlay a dataset."""
         report = dataset.report(spec.fields)
         self.report.sources.append(report)
-        fields, intervals = spec.fields, dataset.intervals()
-        if self._is_below_all(spec, dataset):
-            self.below, fields = dataset, below.fields_beside(self.plan.schema)
-            intervals = {
-                family: below.intervals_beside(self.partitions[family], part)
-                for family, part in dataset.families.items()
-            }
+        kept = dict[int, Intervals]()
         if spec.restriction:
             with self.progress.stage(f"restricting {dataset.name}"):
-                rows, families = Rows(dataset.batches), dataset.families
+                rows, families = Rows(dataset.tables.batches), dataset.families
                 kept = kept_space(spec, dataset.name, rows, families, self.report.warnings)
-                intervals = {
-                    family: leave_out(report, {family: part}, kept)[family]
-                    for family, part in intervals.items()
-                }
+                leave_out(report, dataset.intervals(), kept)
         self._check(spec, [report], dataset.source_rows(), dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
-            numbers = dataset.numbers(self.layers, fields)
-            for part in intervals.values():
-                self._overlay(dataset.partition(part, numbers))
-        return Origin.of_dataset(dataset, report)
+            numbers = dataset.numbers(self.layers, spec.fields)
+            for family in self.partitions:
+                self._overlay(dataset.partition(family, numbers, kept.get(family)))
+        sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
+        return Origin(sources, dataset.provenance(), report)
 
     def _overlay(self, partition: LayerPartition) -> None:
         """Overlay a partition below the earlier sources."""
@@ -167,17 +160,6 @@ class OverlaidSources:
         )
         rows = Rows(tables(interned, self.reference, self.plan.schema, self.columns))
         return kept_space(spec, spec.name, rows, interned.families, self.report.warnings)
-
-    def _is_below_all(self, spec: SourceSpec, dataset: DatasetSource) -> bool:
-        """Return whether the sources above can be put into a dataset, row by row."""
-        plan = self.plan
-        is_whole = not spec.restriction and spec.fields >= plan.schema.by_source_column.keys()
-        is_last, is_only = spec is plan.sources[-1], len(self.datasets) == 1
-        has_own_rules = plan.fields is not None or plan.countries is not None
-        own = [field.path for field in dataset.schema.own]
-        has_fields = own in ([], [field.path for field in plan.schema.own])
-        keeps_rows = has_fields and not self.finders and not has_own_rules
-        return is_whole and is_last and is_only and keeps_rows
 
     def _check(
         self,

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +50,15 @@ class NulledCells:
         return f"means nothing without {self.without}" if self.without else reason_of(self.field)
 
 
+class _Remark(NamedTuple):
+    """What is wrong with a record: a word of the report, the field of a value, the reason."""
+
+    record: int
+    word: str
+    field: str
+    reason: str
+
+
 @dataclass(slots=True)
 class _OfMember:
     numbers: RecordNumbers
@@ -58,35 +67,25 @@ class _OfMember:
     nulled: list[NulledCells] = field(default_factory=list)
     far: list[I64] = field(default_factory=list)
 
-    def rejected(self) -> dict[int, str]:
-        """Return the reason of each rejected row, by the number of its record."""
-        records = self.numbers.of(np.concatenate(self.rows)).tolist()
-        texts = [REASONS[reason] for reason in np.concatenate(self.reasons)]
-        # Records with a wrong number of cells have no row in a batch, only a number.
-        skipped = dict.fromkeys(self.numbers.skipped, WRONG_CELL_COUNT)
-        return {**dict(zip(records, texts, strict=True)), **skipped}
-
-    def remarks(self, mask: Mask, word: str = "", column: str = "") -> Iterator[tuple[int, str]]:
-        """Yield record and reason of invalid values and far rows; of one kind, or all."""
-        for cells in self.nulled if word != "far" else ():
+    def remarks(self, mask: Mask) -> Iterator[_Remark]:
+        """Yield what is wrong with records: invalid values, far rows, then rejected rows."""
+        for cells in self.nulled:
             name = cells.field.source_column
-            if column in ("", name):
-                for record, text in self._records(cells.rows, cells.texts.to_pylist()):
-                    # Masked before it is cut: a part of a key is not recognised.
-                    yield record, f"{name} {mask(text)[:_SHOWN]!r} {cells.reason}"
-        for rows in self.far if word != "nulled" else ():
-            yield from self._records(rows, [_FAR] * len(rows))
+            for record, text in self._records(cells.rows, cells.texts.to_pylist()):
+                # Masked before it is cut: a part of a key is not recognised.
+                reason = f"{name} {mask(text)[:_SHOWN]!r} {cells.reason}"
+                yield _Remark(record, "nulled", name, reason)
+        for rows in self.far:
+            for record, text in self._records(rows, [_FAR] * len(rows)):
+                yield _Remark(record, "far", "", text)
+        texts = [REASONS[reason] for reason in np.concatenate(self.reasons)]
+        rejected = dict(self._records(np.concatenate(self.rows), texts))
+        # Records with a wrong number of cells have no row in a batch, only a number.
+        rejected |= dict.fromkeys(self.numbers.skipped, WRONG_CELL_COUNT)
+        yield from (_Remark(record, "rejected", "", text) for record, text in rejected.items())
 
     def _records(self, rows: I64, texts: list[str]) -> Iterator[tuple[int, str]]:
         return zip(self.numbers.of(rows).tolist(), texts, strict=True)
-
-    def all_reasons(self, mask: Mask) -> dict[int, str]:
-        """Return all reasons of each record in one text; a rejected row has only its own."""
-        reasons: dict[int, str] = {}
-        for record, text in self.remarks(mask):
-            reason = text if text == _FAR else f"nulled: {text}"
-            reasons[record] = f"{reasons[record]}; {text}" if record in reasons else reason
-        return {**reasons, **self.rejected()}
 
     def find(self, reasons: dict[int, str]) -> Iterator[Reject]:
         """Yield records with line and text, in file order."""
@@ -125,41 +124,39 @@ class Rejects:
 
     def counts(self) -> Counter[str]:
         """Return the number of rejected rows by reason."""
-        counts: Counter[str] = Counter()
+        counts = Counter({WRONG_CELL_COUNT: self.skip_count()})
         for member in self.members.values():
-            reasons, numbers = np.unique(np.concatenate(member.reasons), return_counts=True)
-            counts.update({REASONS[r]: int(n) for r, n in zip(reasons, numbers, strict=True)})
-            counts[WRONG_CELL_COUNT] += len(member.numbers.skipped)
+            counts.update(REASONS[reason] for reason in np.concatenate(member.reasons).tolist())
         # Unary plus drops the reasons without a row.
         return +counts
 
     def first(self, word: str, column: str, mask: Mask) -> Reject | None:
-        """Return the first row of a kind of ``limits``, None if its rows are not listed.
+        """Return the first row of a kind of ``KINDS``, None if its rows are not listed.
 
         Its reason quotes the value or the row.
         """
-        for member in self.members.values() if word in ("rejected", "nulled", "far") else ():
-            reasons = (
-                iter(member.rejected().items())
-                if word == "rejected"
-                else member.remarks(mask, word, column)
-            )
-            first = min(reasons, key=itemgetter(0), default=None)
-            row = first and next(member.find(dict([first])), None)
+        for member in self.members.values():
+            remarks = (one for one in member.remarks(mask) if one[1:3] == (word, column))
+            first = min(remarks, default=None)
+            row = first and next(member.find({first.record: first.reason}), None)
             if row:
                 quoted = "" if word == "nulled" else f": {mask(row.text)[:_SHOWN]!r}"
                 return Reject(row.file, row.line, row.reason + quoted, "")
         return None
 
-    def find(self) -> Iterator[Reject]:
-        """Yield the rejected rows with line and text, member by member, in file order."""
-        for member in self.members.values():
-            yield from member.find(member.rejected())
+    def find(self, mask: Mask) -> Iterator[Reject]:
+        """Yield these rows with line and text, member by member, in file order.
 
-    def find_all(self, mask: Mask) -> Iterator[Reject]:
-        """Yield the rejected rows, those that lost values and far ones, as ``find`` does."""
+        A row has all its reasons; a rejected row has only its own.
+        """
         for member in self.members.values():
-            yield from member.find(member.all_reasons(mask))
+            reasons = dict[int, str]()
+            for record, word, _, text in member.remarks(mask):
+                reason = f"nulled: {text}" if word == "nulled" else text
+                if record in reasons and word != "rejected":
+                    reason = f"{reasons[record]}; {text}"
+                reasons[record] = reason
+            yield from member.find(reasons)
 
 
 def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
@@ -174,7 +171,7 @@ def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
     ):
         rows = csv_writer(stream)
         rows.writerow(("file", "line", "reason", "text"))
-        for reject in chain.from_iterable(source.find_all(mask) for source in rejects):
+        for reject in chain.from_iterable(source.find(mask) for source in rejects):
             # Files without lines have line 0.
             cells = mask(reject.file), reject.line or "", reject.reason, mask(reject.text)
             rows.writerow(cells)

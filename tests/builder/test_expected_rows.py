@@ -95,7 +95,8 @@ def test_max_drop_compares_with_the_dataset_that_is_replaced(tmp_path: Path) -> 
 
 def test_max_drop_is_exact() -> None:
     """In floats 10,500 * 99.4 / 100 is more than 10,437."""
-    expected = expected_rows.RowRules(max_drop=Bound(Fraction("0.006")))
+    limits = {"max_drop": {"": Bound(Fraction("0.006"))}}
+    expected = expected_rows.RowRules(limits=limits)
     check = partial(check_drop, expected, Path("recipe"), "a.csv")
     assert check(10_437, RowsBefore([("a.csv", 10_500)])) is None
     with pytest.raises(BuildError, match="allows 10,437 at least"):

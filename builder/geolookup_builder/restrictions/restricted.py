@@ -76,14 +76,13 @@ def kept_space(
 
 def leave_out(
     report: SourceReport, table: Mapping[int, Intervals], kept: Mapping[int, Intervals]
-) -> dict[int, Intervals]:
-    """Return the intervals of a table in the kept space, and count the others in its report."""
+) -> None:
+    """Count in a report the rows and addresses of its table that are not in the kept space."""
     result = {family: without(intervals, kept[family]) for family, intervals in table.items()}
     rows = _owners(table) - _owners(result)
     report.used -= rows
     report.rows_left_out += rows
     report.addresses_left_out += _addresses(table) - _addresses(result)
-    return result
 
 
 def _addresses(table: Mapping[int, Intervals]) -> int:
