@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import I64, Addresses, count_addresses, cut_at, overlay
+from geolookup.dataset.intervals import Addresses, count_addresses, cut_at, overlay
 from geolookup.dataset.runs import Codes, join_runs
 from geolookup_builder.columns import Columns
 from geolookup_builder.flatten import Intervals, coalesce
@@ -89,13 +89,28 @@ def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
 def cut(intervals: Intervals, ranges: Iterable[Range]) -> tuple[Intervals, list[slice]]:
     """Cut the intervals at (sorted, disjoint) ranges; also return which lie inside a range.
 
-    At 10 to 29, the intervals 1 and 2 of the result are inside; see ``insert``.
+    There are few bounds: they are inserted, without the arrays of an overlay. At 10 to 29::
+
+        before   |0  -1           |20  7            |50  8
+        bounds   |0      |10              |30
+        after    |0  -1  |10  -1  |20  7  |30  7    |50  8      1 and 2 are inside
     """
-    bounds, is_inside = cut_at(intervals.starts.family, ranges)
-    starts, columns, begin = insert(intervals.starts, {"owner": intervals.owner}, bounds)
-    ends = [*begin[1:].tolist(), len(starts)]
-    inside = [slice(int(begin[at]), ends[at]) for at in np.flatnonzero(is_inside).tolist()]
-    return Intervals(starts, **columns), inside
+    starts, owner = intervals.starts, intervals.owner
+    bounds, is_inside = cut_at(starts.family, ranges)
+    within = starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
+    fresh = np.flatnonzero(~starts[within].equals(bounds))  # 1, 2: not 0
+    at = within[fresh] + 1
+    halves = zip(starts.columns(), bounds[fresh].columns(), strict=True)
+    # The fresh bounds 10 and 30 take the owners -1 and 7 of the intervals around them.
+    result = Intervals(
+        Addresses(*(np.insert(half, at, of_bounds) for half, of_bounds in halves)),
+        np.insert(owner, at, owner[within[fresh]]),
+    )
+    # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
+    begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
+    ends = np.append(begin[1:], len(result.starts))
+    inside = [slice(int(begin[row]), int(ends[row])) for row in np.flatnonzero(is_inside)]
+    return result, inside
 
 
 def without(intervals: Intervals, kept: Intervals) -> Intervals:
@@ -111,32 +126,6 @@ def restrict(partition: LayerPartition, kept: Intervals) -> LayerPartition:
     # UNKNOWN is 0.
     numbers = map_numbers(lambda codes: codes[at] * is_kept, partition.numbers)
     return _coalesce(LayerPartition(starts, numbers))
-
-
-def insert(
-    starts: Addresses, columns: Mapping[str, NDArray[Any]], bounds: Addresses
-) -> tuple[Addresses, dict[str, NDArray[Any]], I64]:
-    """Cut the intervals of a partition at sorted bounds; columns become copies.
-
-    Also return which interval of the result begins at each bound. There are few bounds: they are
-    inserted, without the arrays of an overlay. At 0, 10 and 30::
-
-        before   |0  -1           |20  7            |50  8
-        bounds   |0      |10              |30
-        after    |0  -1  |10  -1  |20  7  |30  7    |50  8
-    """
-    within = starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
-    fresh = np.flatnonzero(~starts[within].equals(bounds))  # 1, 2: not 0
-    at = within[fresh] + 1
-    # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
-    begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
-    halves = zip(starts.columns(), bounds[fresh].columns(), strict=True)
-    # The fresh bounds 10 and 30 take the values -1 and 7 of the intervals around them.
-    return (
-        Addresses(*(np.insert(half, at, of_bounds) for half, of_bounds in halves)),
-        {name: np.insert(column, at, column[within[fresh]]) for name, column in columns.items()},
-        begin,
-    )
 
 
 def _coalesce(partition: LayerPartition) -> LayerPartition:
