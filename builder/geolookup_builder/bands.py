@@ -15,10 +15,10 @@ import numpy as np
 from geolookup.contract.address import MAX
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import Addresses, Bools, concat
-from geolookup_builder.columns import Columns, JoinedIntervals
+from geolookup_builder.columns import Columns, JoinedIntervals, Partition
 from geolookup_builder.flatten import may_decide_beyond
 from geolookup_builder.layer_values import UNKNOWN
-from geolookup_builder.layers import LayerPartition, map_numbers, underlay
+from geolookup_builder.layers import underlay
 from geolookup_builder.rows import Rows, combined, none
 
 #: At least every 512th address is in a sample: a page of a column has 512 or 1024.
@@ -65,7 +65,7 @@ class Band:
         sides = (0, self.begin - 1), (self.last + 1, MAX[self.family])
         return [(first, last) for first, last in sides if first <= last]
 
-    def crop(self, partition: LayerPartition) -> LayerPartition:
+    def crop(self, partition: Partition) -> Partition:
         """Return the part of a partition inside the band, from its begin on.
 
         From 20 to 39, of the starts 0, 15, 30, 40: 20 and 30, with the numbers at 15 and 30.
@@ -75,7 +75,7 @@ class Band:
         starts, begin = partition.starts, self._at(self.begin)
         inside = slice(int(starts.search(begin)[0]) - 1, self.stop(starts))
         own = concat([begin, starts[inside.start + 1 : inside.stop]])
-        return LayerPartition(own, map_numbers(lambda codes: codes[inside], partition.numbers))
+        return partition.changed(own, lambda codes: codes[inside])
 
 
 def bands(family: int, weighted: Sequence[tuple[Addresses, int]], most: int) -> list[Band]:
@@ -148,11 +148,11 @@ class RowBands:
 
 
 def underlay_bands(
-    base: LayerPartition,
+    base: Partition,
     of_family: Sequence[Band],
-    below: Callable[[Band], LayerPartition],
+    below: Callable[[Band], Partition],
     columns: Columns,
-) -> LayerPartition:
+) -> Partition:
     """Fill the layers that are unknown in ``base`` from ``below``, band by band.
 
     The result of several bands is in new columns; the files of ``base`` are removed.
@@ -167,17 +167,14 @@ def underlay_bands(
         del part  # before the next band takes memory
         columns.release()
     columns.remove(*base.columns())
-    starts, numbers = joined.finish()
+    result = joined.finish()
     # Layers that are unknown everywhere share one array, without memory.
-    unknown = np.broadcast_to(np.int32(UNKNOWN), len(starts))
-    return LayerPartition(
-        starts, {layer: codes if codes.strides[0] else unknown for layer, codes in numbers.items()}
-    )
+    unknown = np.broadcast_to(np.int32(UNKNOWN), len(result.starts))
+    numbers = {layer: of if of.strides[0] else unknown for layer, of in result.numbers.items()}
+    return Partition(result.starts, numbers)
 
 
-def underlay_partition(
-    base: LayerPartition, below: LayerPartition, columns: Columns
-) -> LayerPartition:
+def underlay_partition(base: Partition, below: Partition, columns: Columns) -> Partition:
     """Fill the layers that are unknown in ``base`` from another partition, in bands that fit."""
     family, layers = base.starts.family, len(base.numbers)
     weight = work(family, layers)[1]

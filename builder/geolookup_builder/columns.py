@@ -15,6 +15,7 @@ import mmap
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -26,7 +27,7 @@ import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 from geolookup.dataset.intervals import Addresses
-from geolookup.dataset.runs import Codes, run_starts
+from geolookup.dataset.runs import Codes, join_runs, run_starts
 from geolookup.errors import BuildError, OutputError
 from geolookup.filesystem.limits import check_space
 from geolookup.filesystem.locks import claim, sweep, temporary_name
@@ -93,16 +94,15 @@ class Columns:
 
     def joined(
         self,
-        starts: Addresses,
-        numbers: Rows,
+        partition: Partition,
         kinds: Mapping[str, DTypeLike],
         change: Callable[[dict[str, NDArray[Any]]], Rows],
-    ) -> tuple[Addresses, dict[str, NDArray[Any]]]:
+    ) -> Partition:
         """Return a partition whose columns are changed chunk by chunk; equal neighbours join."""
-        result = JoinedIntervals(self, starts.family, kinds)
-        for part in self.chunks(len(starts)):
-            of_part = {name: column[part] for name, column in numbers.items()}
-            result.append(starts[part], change(of_part))
+        result = JoinedIntervals(self, partition.starts.family, kinds)
+        for part in self.chunks(len(partition.starts)):
+            of_part = {name: column[part] for name, column in partition.numbers.items()}
+            result.append(partition.starts[part], change(of_part))
         return result.finish()
 
     def encoded(self, values: NDArray[Any]) -> tuple[Codes, pa.Array]:
@@ -211,6 +211,35 @@ class Column:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A gap-free partition of a family with columns of numbers.
+
+    For each interval, they are its tuple by layer while sources are overlaid, its row by table
+    ("location", "network", perhaps "own") in a dataset, and by layer its source, from 1, in the
+    provenance. 0 is unknown.
+    """
+
+    starts: Addresses
+    numbers: dict[str, NDArray[Any]]
+
+    def columns(self) -> list[NDArray[Any]]:
+        """Return all columns; layers may share one."""
+        return [*self.starts.columns(), *self.numbers.values()]
+
+    def changed(
+        self, starts: Addresses, change: Callable[[NDArray[Any]], NDArray[Any]]
+    ) -> Partition:
+        """Return other starts and columns; layers that share an array share the result."""
+        distinct = {id(codes): codes for codes in self.numbers.values()}
+        results = {key: change(codes) for key, codes in distinct.items()}
+        return Partition(starts, {name: results[id(of)] for name, of in self.numbers.items()})
+
+    def joined(self) -> Partition:
+        """Return the partition with equal neighbours joined."""
+        return Partition(*join_runs(self.starts, self.numbers))
+
+
 class JoinedIntervals:
     """A partition of a family with columns of rows, appended chunk by chunk.
 
@@ -236,7 +265,7 @@ class JoinedIntervals:
         for name, numbers in rows.items():
             self._rows[name].append(numbers)
 
-    def finish(self) -> tuple[Addresses, dict[str, NDArray[Any]]]:
-        """Return the first addresses, and the rows of each."""
+    def finish(self) -> Partition:
+        """Return all chunks."""
         starts = Addresses(*(half.finish() for half in self._starts))
-        return starts, {name: rows.finish() for name, rows in self._rows.items()}
+        return Partition(starts, {name: rows.finish() for name, rows in self._rows.items()})

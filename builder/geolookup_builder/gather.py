@@ -17,9 +17,8 @@ from geolookup.dataset.intervals import I64, concat
 from geolookup_builder.bands import RowBands
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.cleaning import CleanBatch, Cleaning
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.layers import LayerPartition
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rows import Positions, Rows, combined, fold
@@ -128,7 +127,7 @@ class SourceRows:
         self._written.append(combined(batches, self.stated, write))
         return self._written[-1:]
 
-    def families(self, partitions: Mapping[int, LayerPartition]) -> dict[int, RowBands]:
+    def families(self, partitions: Mapping[int, Partition]) -> dict[int, RowBands]:
         """Return the rows by family, to be taken in bands that fit in memory beside ``partitions``.
 
         IPv4 has the parts folded from IPv6.
@@ -141,7 +140,7 @@ class SourceRows:
         return self._bands(runs, partitions)
 
     def _bands(
-        self, runs: Mapping[int, Sequence[Rows]], partitions: Mapping[int, LayerPartition]
+        self, runs: Mapping[int, Sequence[Rows]], partitions: Mapping[int, Partition]
     ) -> dict[int, RowBands]:
         return {f: RowBands(f, runs[f], self.stated, partitions[f].starts) for f in runs}
 

@@ -18,7 +18,7 @@ from geolookup_builder import expected_rows
 from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
@@ -26,7 +26,7 @@ from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.layers import LayerPartition, nothing, restrict
+from geolookup_builder.layers import nothing, restrict
 from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
@@ -140,16 +140,14 @@ class OverlaidSources:
         sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
         return Origin(sources, dataset.provenance(), report)
 
-    def _overlay(self, partition: LayerPartition) -> None:
+    def _overlay(self, partition: Partition) -> None:
         """Overlay a partition below the earlier sources."""
         family = partition.starts.family
         self.partitions[family] = underlay_partition(
             self.partitions[family], partition, self.columns
         )
 
-    def _kept(
-        self, spec: SourceSpec, partitions: Mapping[int, LayerPartition]
-    ) -> dict[int, Intervals]:
+    def _kept(self, spec: SourceSpec, partitions: Mapping[int, Partition]) -> dict[int, Intervals]:
         """Return the space of a source that is kept, by its answers."""
         conditions = spec.restriction.conditions
         names = {field.source_column for one in conditions for field in one.fields}

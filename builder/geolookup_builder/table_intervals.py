@@ -18,9 +18,10 @@ from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
 from geolookup.dataset.intervals import Addresses, Bools, clamp, cut_at
 from geolookup_builder.bands import Band
 from geolookup_builder.build_report import SourceReport
+from geolookup_builder.columns import Partition
 from geolookup_builder.flatten import Intervals, duplicates, flatten
 from geolookup_builder.layer_values import UNKNOWN
-from geolookup_builder.layers import LayerPartition, cut, hide, of_source
+from geolookup_builder.layers import cut, hide, of_source
 from geolookup_builder.rows import EXCLUDED, Positions, Rows
 
 #: Marks of a row, a bit each: it owns an interval, hidden space included; it owns one
@@ -86,7 +87,7 @@ def layers_of(
     private: Collection[str] = (),
     *,
     with_rows: bool = False,
-) -> LayerPartition:
+) -> Partition:
     """Flatten the rows of a band, and count them; remove space that lookups never search.
 
     ``private`` are the layers that are known in special-purpose space too. If asked for, ROW is a
@@ -112,7 +113,7 @@ def layers_of(
         intervals.owner[part] = -1
     counts.mark(position, intervals, _USED)
     layers |= of_source(intervals, public).numbers
-    return band.crop(LayerPartition(intervals.starts, layers))
+    return band.crop(Partition(intervals.starts, layers))
 
 
 def count(

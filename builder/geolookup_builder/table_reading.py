@@ -13,10 +13,9 @@ from geolookup.parallel import alongside, cores, in_order
 from geolookup.progress import Progress
 from geolookup_builder.bands import Band, underlay_bands
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.columns import Columns, JoinedIntervals
+from geolookup_builder.columns import Columns, JoinedIntervals, Partition
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.layers import LayerPartition
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
 from geolookup_builder.sources.reading.inputs import label_in_recipe
@@ -95,7 +94,7 @@ def _cleaning_threads() -> int:
 def flatten_table(
     rows: SourceRows,
     report: SourceReport,
-    partitions: dict[int, LayerPartition],
+    partitions: dict[int, Partition],
     columns: Columns,
     *,
     with_rows: bool = False,
@@ -112,7 +111,7 @@ def flatten_table(
         of_family = families[family]
         deciding = JoinedIntervals(columns, family, {ROW: np.int64})
 
-        def below(band: Band) -> LayerPartition:
+        def below(band: Band) -> Partition:
             layers = layers_of(
                 of_family.take(band), band, counts[family], private, with_rows=with_rows
             )
@@ -123,8 +122,8 @@ def flatten_table(
         of_bands = of_family.divide(columns.budget.band)
         partitions[family] = underlay_bands(partitions[family], of_bands, below, columns)
         if with_rows:
-            starts, of_rows = deciding.finish()
-            owners[family] = Intervals(starts, of_rows[ROW] - 1)
+            of_rows = deciding.finish()
+            owners[family] = Intervals(of_rows.starts, of_rows.numbers[ROW] - 1)
 
     with alongside(partial(flatten_family, 6), report.read) as ipv6:
         flatten_family(4)

@@ -18,10 +18,9 @@ from geolookup.dataset.intervals import U64, Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
 from geolookup_builder import text_lists
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
-from geolookup_builder.intern import FamilyIntervals, InternedContent
-from geolookup_builder.layers import Provenance
+from geolookup_builder.intern import InternedContent
 from geolookup_builder.values import Reference
 
 #: The columns of a row of the country table.
@@ -53,9 +52,7 @@ def tables(
     }
 
 
-def interval_tables(
-    families: Mapping[int, FamilyIntervals], columns: Columns
-) -> dict[str, pa.Table]:
+def interval_tables(families: Mapping[int, Partition], columns: Columns) -> dict[str, pa.Table]:
     """Return the tables of the intervals that answer, by file name."""
     ipv4, ipv6 = families[4], families[6]
     return {
@@ -78,7 +75,7 @@ def _sparse(highs: U64, columns: Columns) -> U64:
     return np.concatenate(parts)
 
 
-def provenance_tables(families: Mapping[int, Provenance], columns: Columns) -> dict[str, pa.Table]:
+def provenance_tables(families: Mapping[int, Partition], columns: Columns) -> dict[str, pa.Table]:
     """Return the tables of provenance, by file name."""
     return {fmt.PROVENANCE[family]: _provenance(part, columns) for family, part in families.items()}
 
@@ -105,18 +102,18 @@ def _encode_numbers(numbers: NDArray[Any], columns: Columns) -> pa.DictionaryArr
     return pa.DictionaryArray.from_arrays(_array(columns.looked_up(indices, codes)), distinct)
 
 
-def _provenance(family: Provenance, columns: Columns) -> pa.Table:
+def _provenance(family: Partition, columns: Columns) -> pa.Table:
     # A layer that no source decides has no column.
-    sources = {layer: numbers for layer, numbers in family.sources.items() if numbers.any()}
+    sources = {layer: numbers for layer, numbers in family.numbers.items() if numbers.any()}
     return pa.table({**starts(family.starts, columns), **sources})
 
 
-def _intervals(family: FamilyIntervals, columns: Columns) -> pa.Table:
+def _intervals(family: Partition, columns: Columns) -> pa.Table:
     return pa.table(
         {
             **starts(family.starts, columns),
             # No number is negative: the same bytes, without a copy.
-            **{table: _array(rows.view(np.uint32)) for table, rows in family.rows.items()},
+            **{table: _array(rows.view(np.uint32)) for table, rows in family.numbers.items()},
         }
     )
 

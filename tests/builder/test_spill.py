@@ -22,8 +22,8 @@ from tests.internals.builder import (
     Band,
     Columns,
     JoinedIntervals,
-    LayerPartition,
     MemoryBudget,
+    Partition,
     SourceRows,
     bands,
     memory,
@@ -118,7 +118,7 @@ def test_rows_are_written_when_they_and_their_values_exceed_their_part(
 def test_bands_are_joined_where_neighbours_are_equal(tmp_path: Path, in_files: bool) -> None:
     """Here at 2**64; a layer that is unknown everywhere takes no memory."""
     parts = [
-        LayerPartition(
+        Partition(
             Addresses.of(6, starts),
             {"isp": np.array(isps, np.int32), "asn": np.zeros(2, np.int32)},
         )

@@ -18,8 +18,8 @@ from geolookup.dataset.intervals import count_addresses
 from geolookup.prefixes.possible_values import absent_values, check_values
 from geolookup.prefixes.select import masks_of
 from geolookup_builder.build_report import SourceReport
+from geolookup_builder.columns import Partition
 from geolookup_builder.flatten import Intervals, coalesce
-from geolookup_builder.intern import FamilyIntervals
 from geolookup_builder.layers import hide, without
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.table import recipe_errors
@@ -53,7 +53,7 @@ def kept_space(
     spec: SourceSpec,
     name: str,
     rows: Rows,
-    families: Mapping[int, FamilyIntervals],
+    families: Mapping[int, Partition],
     warnings: list[str],
 ) -> dict[int, Intervals]:
     """Return by family a partition: the space that is left out has the owner -1.
@@ -68,7 +68,7 @@ def kept_space(
     warnings.extend(f"{name}: {line}" for line in absent)
     masks = masks_of(rows, rows.counts, restriction.conditions)
     for family, part in families.items():
-        marks = masks.mark({table: of.view(np.uint32) for table, of in part.rows.items()})
+        marks = masks.mark({table: of.view(np.uint32) for table, of in part.numbers.items()})
         intervals = Intervals(part.starts, np.where(marks, 0, -1))
         kept[family] = coalesce(hide(intervals, restriction.outside(family)))
     return kept
