@@ -75,67 +75,67 @@ class _Loss(NamedTuple):
     without: str = ""
 
 
-class Cleaning:
-    """Cleans the batches of one source."""
+def clean_batch(batch: Batch, spec: SourceSpec, reference: Reference) -> CleanBatch:
+    """Clean and number the values of a batch; safe to call from several threads."""
+    schema, is_accepted = spec.schema, batch.ranges.family != 0
+    columns, invalid = _columns(batch, spec, reference, is_accepted)
+    losses = [*invalid, *take_dependents(columns, invalid)]
+    nulled = Counter[str]()
+    for loss in losses:
+        nulled[loss.field] += int(np.count_nonzero(loss.rows))
+    tuples = {}
+    for layer, fields in schema.stated.items():
+        of_layer = {name: columns[name] for name in fields if name in columns}
+        if of_layer:
+            tuples[layer] = distinct(of_layer, ~is_accepted)
+    aliases = Counter[str]()
+    if _COUNTRY in columns:
+        aliases = _aliases(batch.fields[_COUNTRY], is_accepted, reference)
+    return CleanBatch(
+        size=len(batch),
+        families={family: batch.ranges.of_family(family) for family in (4, 6)},
+        tuples=tuples,
+        stated={
+            name: nulled[name] + int(np.count_nonzero((column.codes >= 0) & is_accepted))
+            for name, column in columns.items()
+        },
+        nulled=nulled,
+        words={
+            loss.field: _frequent(batch.fields[loss.field], loss.rows)
+            for loss in invalid
+            if loss.field in VOCABULARY
+        },
+        aliases=aliases,
+        nulled_cells=[
+            _listed(batch.fields[loss.field], schema.by_source_column[loss.field], loss)
+            for loss in losses
+        ],
+        far=_far(tuples.get(LOCATION)),
+    )
 
-    def __init__(self, spec: SourceSpec, reference: Reference) -> None:
-        self.schema, self._kept, self._reference = spec.schema, spec.fields, reference
 
-    def clean_batch(self, batch: Batch) -> CleanBatch:
-        """Clean and number the values of a batch; safe to call from several threads."""
-        is_accepted = batch.ranges.family != 0
-        columns, invalid = self._columns(batch, is_accepted)
-        losses = [*invalid, *take_dependents(columns, invalid)]
-        nulled = Counter[str]()
-        for loss in losses:
-            nulled[loss.field] += int(np.count_nonzero(loss.rows))
-        tuples = {
-            layer: distinct(
-                {name: columns[name] for name in fields if name in columns}, ~is_accepted
-            )
-            for layer, fields in self.schema.stated.items()
-            if not columns.keys().isdisjoint(fields)
-        }
-        return CleanBatch(
-            size=len(batch),
-            families={family: batch.ranges.of_family(family) for family in (4, 6)},
-            tuples=tuples,
-            stated={
-                name: nulled[name] + int(np.count_nonzero((column.codes >= 0) & is_accepted))
-                for name, column in columns.items()
-            },
-            nulled=nulled,
-            words={
-                loss.field: _frequent(batch.fields[loss.field], loss.rows)
-                for loss in invalid
-                if loss.field in VOCABULARY
-            },
-            aliases=_aliases(batch.fields[_COUNTRY], is_accepted, self._reference)
-            if _COUNTRY in columns
-            else Counter(),
-            nulled_cells=[self._listed(batch, loss) for loss in losses],
-            far=_far(tuples.get(LOCATION)),
-        )
+def _columns(
+    batch: Batch, spec: SourceSpec, reference: Reference, is_accepted: Bools
+) -> tuple[dict[str, Column], list[_Loss]]:
+    """Clean the columns of a batch; also return the accepted rows with invalid values."""
+    columns, invalid = dict[str, Column](), list[tuple[str, Bools | None]]()
+    for name in batch.fields:
+        if name in spec.fields:
+            field = spec.schema.by_source_column[name]
+            columns[name], bad = _column(field, batch.fields[name], reference)
+            invalid.append((name, bad))
+    if _REGION in columns:
+        columns[_REGION], bad = own_regions(columns[_REGION], columns.get(_COUNTRY))
+        invalid.append((_REGION, bad))
+    losses = [_Loss(name, bad & is_accepted) for name, bad in invalid if bad is not None]
+    return columns, [loss for loss in losses if loss.rows.any()]
 
-    def _columns(self, batch: Batch, is_accepted: Bools) -> tuple[dict[str, Column], list[_Loss]]:
-        """Clean the columns of a batch; also return the accepted rows with invalid values."""
-        columns, invalid = dict[str, Column](), list[tuple[str, Bools | None]]()
-        for name in batch.fields:
-            if name in self._kept:
-                field = self.schema.by_source_column[name]
-                columns[name], bad = _column(field, batch.fields[name], self._reference)
-                invalid.append((name, bad))
-        if _REGION in columns:
-            columns[_REGION], bad = own_regions(columns[_REGION], columns.get(_COUNTRY))
-            invalid.append((_REGION, bad))
-        losses = [_Loss(name, bad & is_accepted) for name, bad in invalid if bad is not None]
-        return columns, [loss for loss in losses if loss.rows.any()]
 
-    def _listed(self, batch: Batch, loss: _Loss) -> NulledCells:
-        """Return the first cells of a loss."""
-        rows, cells = np.flatnonzero(loss.rows)[:MOST_LISTED], batch.fields[loss.field]
-        texts = cells.dictionary.take(cells.indices.take(pa.array(rows))).cast(pa.string())
-        return NulledCells(self.schema.by_source_column[loss.field], rows, texts, loss.without)
+def _listed(cells: pa.DictionaryArray, field: Field, loss: _Loss) -> NulledCells:
+    """Return the first cells of a loss."""
+    rows = np.flatnonzero(loss.rows)[:MOST_LISTED]
+    texts = cells.dictionary.take(cells.indices.take(pa.array(rows))).cast(pa.string())
+    return NulledCells(field, rows, texts, loss.without)
 
 
 def take_dependents(columns: dict[str, Column], invalid: Iterable[_Loss]) -> Iterator[_Loss]:

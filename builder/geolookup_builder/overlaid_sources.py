@@ -35,7 +35,7 @@ from geolookup_builder.restrictions.restricted import Rows, kept_space, leave_ou
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.table_reading import flatten_table, read_table
+from geolookup_builder.table_intervals import flatten_table
 from geolookup_builder.tables import tables
 from geolookup_builder.values import Reference
 
@@ -94,17 +94,17 @@ class OverlaidSources:
             report = SourceReport(table.name, note=table.note)
             self.report.sources.append(report)
             rows = SourceRows(self.layers, self.reference, report, spec, self.columns)
-            reading = read_table(table, rows, report, spec, self.progress)
-            self.rejects.append(reading.rejects)
+            rejects = rows.read(table, self.progress)
+            self.rejects.append(rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
-                with_rows = bool(restriction)
                 deciding = flatten_table(
-                    rows, report, partitions, self.columns, with_rows=with_rows
+                    rows, partitions, self.columns, with_rows=bool(restriction)
                 )
                 read.append((report, deciding))
             release()
-            files |= {numbers.member.label: numbers.member for numbers in reading.files}
+            members = [of_file.numbers.member for of_file in rejects.members.values()]
+            files |= {member.label: member for member in members}
             expected_rows.check_releases(spec.expected, sorted(files))
         if restriction:
             with self.progress.stage(f"restricting {spec.name}"):
