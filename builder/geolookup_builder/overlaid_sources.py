@@ -31,7 +31,8 @@ from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
-from geolookup_builder.restrictions.restricted import Rows, kept_space, leave_out
+from geolookup_builder.restrictions.restricted import Counted, Rows, kept_space
+from geolookup_builder.restrictions.restriction import Restriction
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
@@ -86,10 +87,11 @@ class OverlaidSources:
 
         ``only`` is evaluated on their joint answers.
         """
-        layers, restriction = tuple(self.layers), spec.restriction
-        nothing_yet = {family: nothing(family, layers) for family in (4, 6)}
-        partitions = nothing_yet if restriction else self.partitions
-        read, files = list[tuple[SourceReport, dict[int, Intervals]]](), dict[str, Member]()
+        restriction, partitions = spec.restriction, self.partitions
+        if restriction:
+            partitions = {family: nothing(family, tuple(self.layers)) for family in (4, 6)}
+        deciding, files = list[Counted](), dict[str, Member]()
+        begin = len(self.rejects)
         for table in auto.with_note(spec, READERS[spec.format].read(spec)):
             report = SourceReport(table.name, note=table.note)
             self.report.sources.append(report)
@@ -98,24 +100,21 @@ class OverlaidSources:
             self.rejects.append(rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
-                deciding = flatten_table(
-                    rows, partitions, self.columns, with_rows=bool(restriction)
-                )
-                read.append((report, deciding))
+                owners = flatten_table(rows, partitions, self.columns, with_rows=bool(restriction))
+                deciding.append((report, owners))
             release()
             members = [of_file.numbers.member for of_file in rejects.members.values()]
             files |= {member.label: member for member in members}
             expected_rows.check_releases(spec.expected, sorted(files))
         if restriction:
             with self.progress.stage(f"restricting {spec.name}"):
-                kept = self._kept(spec, partitions)
-                for report, intervals in read:
-                    leave_out(report, intervals, kept)
+                rows_of, families = self._answers(restriction, partitions)
+                kept = kept_space(spec, spec.name, rows_of, families, deciding, self.report)
                 for family, part in partitions.items():
                     self._overlay(restrict(part, kept[family]))
-        reports = [report for report, _ in read]
+        reports = [report for report, _ in deciding]
         used = sum(report.used for report in reports)
-        self._check(spec, reports, used, spec.name, self.rejects[-len(reports) :])
+        self._check(spec, reports, used, spec.name, self.rejects[begin:])
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
@@ -123,15 +122,14 @@ class OverlaidSources:
         return Origin([Source(format=spec.format, rows=used, **texts)])
 
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
-        """Overlay a dataset."""
-        report = dataset.report(spec.fields)
+        """Overlay the kept part of a dataset."""
+        report, kept = dataset.report(spec.fields), dict[int, Intervals]()
         self.report.sources.append(report)
-        kept = dict[int, Intervals]()
         if spec.restriction:
             with self.progress.stage(f"restricting {dataset.name}"):
-                rows, families = Rows(dataset.tables.batches), dataset.families
-                kept = kept_space(spec, dataset.name, rows, families, self.report.warnings)
-                leave_out(report, dataset.intervals(), kept)
+                rows, deciding = Rows(dataset.tables.batches), [(report, dataset.intervals())]
+                families = dataset.families
+                kept = kept_space(spec, dataset.name, rows, families, deciding, self.report)
         self._check(spec, [report], dataset.source_rows(), dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
             numbers = dataset.numbers(self.layers, spec.fields)
@@ -140,24 +138,22 @@ class OverlaidSources:
         sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
         return Origin(sources, dataset.provenance(), report)
 
-    def _overlay(self, partition: Partition) -> None:
+    def _overlay(self, below: Partition) -> None:
         """Overlay a partition below the earlier sources."""
-        family = partition.starts.family
-        self.partitions[family] = underlay_partition(
-            self.partitions[family], partition, self.columns
-        )
+        family = below.starts.family
+        self.partitions[family] = underlay_partition(self.partitions[family], below, self.columns)
 
-    def _kept(self, spec: SourceSpec, partitions: Mapping[int, Partition]) -> dict[int, Intervals]:
-        """Return the space of a source that is kept, by its answers."""
-        conditions = spec.restriction.conditions
-        names = {field.source_column for one in conditions for field in one.fields}
+    def _answers(
+        self, restriction: Restriction, partitions: Mapping[int, Partition]
+    ) -> tuple[Rows, Mapping[int, Partition]]:
+        """Return the answers of a source by itself: its rows, and its intervals by row."""
+        names = {field.source_column for one in restriction.conditions for field in one.fields}
         finders = [finder for finder in self.finders if finder.field in names]
         # The counts of the report are of the whole build, not of one source.
-        interned = intern(
-            partitions, self.layers, self.reference, finders, BuildReport(), self.columns
-        )
-        rows = Rows(tables(interned, self.reference, self.plan.schema, self.columns))
-        return kept_space(spec, spec.name, rows, interned.families, self.report.warnings)
+        report, reference = BuildReport(), self.reference
+        interned = intern(partitions, self.layers, reference, finders, report, self.columns)
+        rows = Rows(tables(interned, reference, self.plan.schema, self.columns))
+        return rows, interned.families
 
     def _check(
         self,
@@ -168,7 +164,7 @@ class OverlaidSources:
         rejects: Sequence[Rejects] = (),
     ) -> None:
         """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
-        options, mask = self.options, mask_of_sources(self.plan)
+        options, recipe, mask = self.options, spec.recipe, mask_of_sources(self.plan)
         expected = spec.expected.with_limits(options.limits)
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
         if self.plan.fields is not None:
@@ -176,11 +172,9 @@ class OverlaidSources:
                 report.keep(self.plan.fields)
         try:
             for report, of_table in zip_longest(tables, rejects):
-                limits = expected.limits
-                check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
-            expected_rows.check_some(expected, spec.recipe, path, tables, options.rejects)
-            before = self._rows_before
-            warning = expected_rows.check_drop(expected, spec.recipe, name, rows, before)
+                check_limits(recipe, report, of_table, expected.limits, mask, options.rejects)
+            expected_rows.check_some(expected, recipe, path, tables, options.rejects)
+            warning = expected_rows.check_drop(expected, recipe, name, rows, self._rows_before)
         except BuildError:
             self.write_rejects()
             raise
@@ -189,6 +183,5 @@ class OverlaidSources:
 
     def write_rejects(self) -> None:
         """Write the rejected rows and invalid values, if the options name a file for them."""
-        path = self.options.rejects
-        if path is not None:
-            write_rejects(path, self.rejects, mask_of_sources(self.plan))
+        if self.options.rejects is not None:
+            write_rejects(self.options.rejects, self.rejects, mask_of_sources(self.plan))

@@ -216,9 +216,10 @@ def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
 
 def _decimals(texts: pa.Array) -> Integers:
     """Parse decimal integers below 2^128."""
-    if pc.any(pc.match_substring(texts, ".")).as_py():  # 134744064.0, as pandas writes
-        texts = pc.replace_substring_regex(texts, r"\.0*$", "")
     good = pc.match_substring_regex(texts, _DECIMAL).fill_null(False)
+    if not pc.all(good).as_py():  # perhaps 134744064.0, as pandas writes
+        texts = pc.replace_substring_regex(texts, r"\.0*$", "")
+        good = pc.match_substring_regex(texts, _DECIMAL).fill_null(False)
     # 39 digits can exceed 2^128 (3.4 * 10^38), and never 2^192.
     numbers = pc.if_else(good, texts, None).cast(pa.string()).cast(pa.decimal256(_DIGITS))
     # Arrow stores a decimal256 as four words, the lowest first; 10^39 is below 2^192.

@@ -98,12 +98,12 @@ def open_mmdb(member: Member) -> Iterator[MmdbFile]:
     with member.open() as stream:
         try:
             if isinstance(stream, io.BufferedReader):
-                database, mode, data = stream.name, maxminddb.MODE_AUTO, stream
+                with maxminddb.open_database(stream.name) as reader:
+                    yield MmdbFile(reader, stream)
             else:
-                packed = _unpacked(member, stream)
-                database, mode, data = io.BytesIO(packed), maxminddb.MODE_FD, io.BytesIO(packed)
-            with maxminddb.open_database(database, mode) as reader:
-                yield MmdbFile(reader, data)
+                data = _unpacked(member, stream)
+                with maxminddb.open_database(io.BytesIO(data), maxminddb.MODE_FD) as reader:
+                    yield MmdbFile(reader, io.BytesIO(data))
         except _DAMAGE as error:
             if (kind := binary_kind_of(member)) not in (None, MMDB):
                 raise kind_error(member.label, kind) from error
