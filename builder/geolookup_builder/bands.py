@@ -109,23 +109,15 @@ class RowBands:
     it has rows of.
     """
 
-    def __init__(
-        self, family: int, runs: Sequence[Rows], layers: Collection[str], base: Addresses
-    ) -> None:
+    def __init__(self, family: int, runs: Sequence[Rows], layers: Collection[str]) -> None:
         self._family, self._runs, self._layers = family, [*runs], layers
         self._reaching: list[Rows] = []  # from earlier bands
-        per_row, per_interval = work(family, len(layers))
-        self._weighted = [*((run.first, per_row) for run in runs), (base, per_interval)]
 
-    @property
-    def work(self) -> int:
-        """The bytes that the work on all rows takes, above a partition with the starts ``base``."""
-        return sum(len(addresses) * weight for addresses, weight in self._weighted)
-
-    def divide(self, most: int) -> list[Band]:
-        """Return bands of the rows whose work takes at most so many bytes."""
-        weighted, self._weighted = self._weighted, []
-        return bands(self._family, weighted, min(most, BAND))
+    def divide(self, base: Addresses, most: int) -> list[Band]:
+        """Return bands whose work takes about so many bytes, above a partition's starts."""
+        per_row, per_interval = work(self._family, len(self._layers))
+        rows = [(run.first, per_row) for run in self._runs]
+        return bands(self._family, [*rows, (base, per_interval)], most)
 
     def take(self, band: Band) -> Rows:
         """Return the rows of a band."""
@@ -159,11 +151,10 @@ def underlay_bands(
     """
     if len(of_family) == 1:
         return underlay(base, below(of_family[0]))
-    kinds = dict.fromkeys(base.numbers, np.int32)
-    joined = JoinedIntervals(columns, base.starts.family, kinds)
+    joined = JoinedIntervals(columns)
     for band in of_family:
         part = underlay(band.crop(base), below(band))
-        joined.append(part.starts, part.numbers)
+        joined.append(part)
         del part  # before the next band takes memory
         columns.release()
     columns.remove(*base.columns())

@@ -13,9 +13,7 @@ from geolookup.errors import count_text, line_text, listed, short_id
 
 #: Kilometres outside a country beyond which coordinates are far.
 FAR_KM = 100
-_WORDS_SHOWN = 5
 _COLUMNS_SHOWN = 12
-_WORD_CHARACTERS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,6 @@ class SourceReport:
     stated: Counter[str] = field(default_factory=Counter)  # cells with a value, by field
     nulled: Counter[str] = field(default_factory=Counter)  # of these, invalid ones
     emptied: Counter[str] = field(default_factory=Counter)  # cells by word of ``cells.empty``
-    unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
     far: int = 0  # rows with coordinates far outside their country
     swapped: int = 0  # of these, rows that are inside if latitude and longitude are swapped
@@ -138,8 +135,6 @@ class SourceReport:
         for word, kind in {**KINDS, "private": _PRIVATE}.items():
             if text := kind.text(self):
                 yield f"  {word:<11} {text}"
-        for name, words in self.unknown_words.items():
-            yield f"  unknown     {name} {_commonest(words)}"
         if self.note:
             yield f"  note        {self.note}"
 
@@ -232,9 +227,3 @@ def dataset_lines(
 def rejects_file(path: Path | None) -> str:
     """Return the file that lists the rejected rows, or the command that makes one."""
     return "'build --rejects FILE'" if path is None else str(path)
-
-
-def _commonest(words: Counter[str]) -> str:
-    """Return the commonest of a vendor's words that the vocabulary lacks, and how many more."""
-    texts = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in words.most_common()]
-    return listed(texts, _WORDS_SHOWN)

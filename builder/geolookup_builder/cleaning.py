@@ -26,10 +26,7 @@ from geolookup_builder.reference.country_boxes import far_places
 from geolookup_builder.rejects import MOST_LISTED, NulledCells
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Reference, clean
-from geolookup_builder.vocabulary import VOCABULARY
 
-#: Unknown words kept for each batch; limits memory if a column holds other data.
-_MAX_WORDS = 100
 _COUNTRY, _REGION = "country_code", "region_code"
 #: The fields that mean nothing without another: if its value is invalid, they are null too.
 DEPENDENTS = {
@@ -61,7 +58,6 @@ class CleanBatch:
     tuples: dict[str, Distinct]
     stated: dict[str, int]  # cells with a value by field, lost ones too
     nulled: Counter[str]  # invalid cells by field, and those that mean nothing without them
-    words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
     aliases: Counter[str]  # rows by country code
     nulled_cells: list[NulledCells]
     far: Far
@@ -100,11 +96,6 @@ def clean_batch(batch: Batch, spec: SourceSpec, reference: Reference) -> CleanBa
             for name, column in columns.items()
         },
         nulled=nulled,
-        words={
-            loss.field: _frequent(batch.fields[loss.field], loss.rows)
-            for loss in invalid
-            if loss.field in VOCABULARY
-        },
         aliases=aliases,
         nulled_cells=[
             _listed(batch.fields[loss.field], schema.by_source_column[loss.field], loss)
@@ -189,16 +180,6 @@ def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference
     for word, count in zip(texts.to_pylist(), counts.tolist(), strict=True):
         words[word] += count
     return Counter({word: words[word] for word in reference.aliases if words[word]})
-
-
-def _frequent(cells: pa.DictionaryArray, rows: Bools) -> Counter[str]:
-    """Count the most frequent texts in some rows, none of which is empty."""
-    counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
-    common = np.argsort(-counts, kind="stable")[:_MAX_WORDS]
-    words = Counter[str]()
-    for word, count in zip(cells.dictionary.take(common).to_pylist(), counts[common], strict=True):
-        words[word] += int(count)
-    return +words
 
 
 def _far(location: Distinct | None) -> Far:

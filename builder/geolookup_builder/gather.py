@@ -6,7 +6,6 @@ written to files.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import OWN_PREFIX
 from geolookup.dataset.intervals import I64, concat
+from geolookup.filesystem.limits import check_space
 from geolookup.parallel import cores, in_order
 from geolookup.progress import Progress
 from geolookup_builder.bands import RowBands
@@ -126,13 +126,11 @@ class SourceRows:
         report.aliases.update(batch.aliases)
         report.far += len(batch.far.rows)
         report.swapped += batch.far.swapped
-        for name, counts in batch.words.items():
-            report.unknown_words.setdefault(name, Counter()).update(counts)
 
     def end_run(self) -> None:
         """Give the rows since the last run their final numbers; write them, if files are in use."""
         if self._columns.in_files:
-            self._columns.check_space(self.nbytes)
+            check_space(self._columns.output, self.nbytes)
         renumber = {layer: values.merge_equal() for layer, values in self._layers.items()}
         for family, batches in self._batches.items():
             for rows in batches:
@@ -166,17 +164,13 @@ class SourceRows:
 
         IPv4 has the parts folded from IPv6.
         """
-        budget = self._columns.budget.band
-        if any(rows.work > budget for rows in self._bands(self._batches, partitions).values()):
-            self._columns.in_files = True
+        for family, batches in self._batches.items():
+            rows, starts = RowBands(family, batches, self.stated), partitions[family].starts
+            if len(rows.divide(starts, self._columns.budget.band)) > 1:
+                self._columns.in_files = True
         self.end_run()
         runs, self._runs = self._runs, {}
-        return self._bands(runs, partitions)
-
-    def _bands(
-        self, runs: Mapping[int, Sequence[Rows]], partitions: Mapping[int, Partition]
-    ) -> dict[int, RowBands]:
-        return {f: RowBands(f, runs[f], self.stated, partitions[f].starts) for f in runs}
+        return {family: RowBands(family, of, self.stated) for family, of in runs.items()}
 
     def remove_files(self) -> None:
         """Remove the files of the rows."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +19,7 @@ from geolookup.dataset.intervals import U8, Bools
 from geolookup.dataset.runs import Codes, DistinctRows, factorize
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.columns import Columns, Partition
+from geolookup_builder.columns import Columns, Numbers, Partition
 from geolookup_builder.complete import Locations, complete
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.layer_values import UNKNOWN, LayerValues, Tuples
@@ -161,30 +160,21 @@ def _numbered(
 ) -> dict[int, Partition]:
     """Return the intervals of the families by row; those with equal rows are joined."""
 
-    def rows_of(numbers: dict[str, Codes]) -> dict[str, Codes]:
+    def rows_of(numbers: Numbers) -> Numbers:
         return {table: of_table.of(numbers) for table, of_table in rows.items()}
 
-    kinds = dict.fromkeys(rows, np.int32)
-    return {family: columns.joined(part, kinds, rows_of) for family, part in partitions.items()}
+    return {family: columns.joined(part, rows_of) for family, part in partitions.items()}
 
 
 def _provenance(
     partitions: Mapping[int, Partition], sources: Mapping[str, U8], columns: Columns
 ) -> dict[int, Partition]:
     """Return the sources of the layers by family, from the source of each number."""
-    stated = {layer: of_number for layer, of_number in sources.items() if of_number.any()}
-    stated = stated or dict(islice(sources.items(), 1))
 
-    def sources_of(numbers: dict[str, Codes]) -> dict[str, U8]:
-        return {layer: of[numbers[layer]] for layer, of in stated.items()}
+    def sources_of(numbers: Numbers) -> Numbers:
+        return {layer: of[numbers[layer]] for layer, of in sources.items()}
 
-    kinds, families = dict.fromkeys(stated, np.uint8), dict[int, Partition]()
-    for family, partition in partitions.items():
-        joined = columns.joined(partition, kinds, sources_of)
-        unknown = np.broadcast_to(np.uint8(0), len(joined.starts))
-        numbers = dict.fromkeys(sources, unknown) | joined.numbers
-        families[family] = Partition(joined.starts, numbers)
-    return families
+    return {family: columns.joined(part, sources_of) for family, part in partitions.items()}
 
 
 def _table(of_layers: Mapping[str, Tuples], distinct: Mapping[str, Codes]) -> pa.Table:

@@ -31,7 +31,6 @@ class MemoryBudget:
     """Bytes that a build may take."""
 
     limit: int  # of the whole process
-    room: int  # of its arrays
     rows: int  # rows of a table that stay in memory, with its new values
     band: int  # the work on a band of the address space; each family has one at a time
     values: int  # the distinct values
@@ -49,7 +48,7 @@ class MemoryBudget:
             if limit < LEAST:
                 raise ValueError(f"max_memory is {max_memory}; a build needs {LEAST // 10**6}MB")
         room = limit - _BASE - _UNUSED
-        return cls(limit, room, room // 4, room * 2 // 5, room // 2)
+        return cls(limit, room // 4, room * 2 // 5, room // 2)
 
 
 def peak() -> int:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
 from geolookup.dataset.intervals import Addresses, Bools, clamp, cut_at
 from geolookup.parallel import alongside
-from geolookup_builder.bands import Band, underlay_bands
+from geolookup_builder import bands
+from geolookup_builder.bands import Band
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.columns import Columns, JoinedIntervals, Partition
 from geolookup_builder.flatten import Intervals, duplicates, flatten
@@ -51,18 +52,19 @@ def flatten_table(
 
     def flatten_family(family: int) -> None:
         of_family = families[family]
-        deciding = JoinedIntervals(columns, family, {ROW: np.int64})
+        deciding = JoinedIntervals(columns)
 
         def below(band: Band) -> Partition:
             layers = _layers_of(
                 of_family.take(band), band, counts[family], private, with_rows=with_rows
             )
             if with_rows:
-                deciding.append(layers.starts, {ROW: layers.numbers.pop(ROW)})
+                deciding.append(Partition(layers.starts, {ROW: layers.numbers.pop(ROW)}))
             return layers
 
-        of_bands = of_family.divide(columns.budget.band)
-        partitions[family] = underlay_bands(partitions[family], of_bands, below, columns)
+        base, most = partitions[family], min(columns.budget.band, bands.BAND)
+        of_bands = of_family.divide(base.starts, most)
+        partitions[family] = bands.underlay_bands(base, of_bands, below, columns)
         if with_rows:
             of_rows = deciding.finish()
             owners[family] = Intervals(of_rows.starts, of_rows.numbers[ROW] - 1)

@@ -17,11 +17,10 @@ from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import U64, Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
-from geolookup_builder import text_lists
 from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import InternedContent
-from geolookup_builder.values import Reference
+from geolookup_builder.values import Reference, lists
 
 #: The types of indices of dictionaries, and the greatest index of each.
 _INDICES = ((pa.int8(), 127), (pa.int16(), 32_767), (pa.int32(), 2**31 - 1))
@@ -139,7 +138,7 @@ def _rows_table(rows: pa.Table, fields: Sequence[Field]) -> pa.Table:
     for field in fields:
         values = rows[field.source_column].combine_chunks()
         # Lists of texts are JSON texts before.
-        values = text_lists.lists(values) if field.type == TEXTS else _column(values)
+        values = lists(values) if field.type == TEXTS else _column(values)
         columns[field.column] = values
         texts.append(json_texts(values, ABSENT if field.optional else UNKNOWN))
     return pa.table({**columns, **json_columns(texts)})

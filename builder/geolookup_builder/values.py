@@ -6,6 +6,7 @@ format: a whole number may be a float, as pandas and JSON write it. An invalid c
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,6 @@ from geolookup.contract.fields import BOOLEAN, COUNTRY_ALIASES, LIMITS, REAL, TE
 from geolookup.contract.tzdatabase import zone_names
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
-from geolookup_builder import text_lists
 from geolookup_builder.reference.countries import Country, load_continents, load_countries
 from geolookup_builder.vocabulary import NO_WORD, VOCABULARY, translate
 
@@ -139,8 +139,48 @@ def _may_have_controls(texts: pa.Array) -> bool:
 
 
 def _texts(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
-    texts = text_lists.clean(cells)
+    """Return lists as compact JSON texts: so equal lists are equal until the tables are written.
+
+    A cell is a JSON list of texts, as Parquet and JSON lines have it, or texts separated by ``;``.
+    Items are trimmed, and empty ones are dropped; a list without an item is unknown.
+    """
+    texts = pa.array(map(_compact, cells.to_pylist()), pa.string())
     return pc.if_else(pc.match_substring_regex(texts, _ESCAPED_CONTROLS), _NO_TEXT, texts)
+
+
+def _compact(cell: str | None) -> str | None:
+    if cell is None:
+        return None
+    items = _items(cell) if cell.startswith("[") else cell.split(";")
+    if items is None:
+        return None
+    known = [item for item in map(str.strip, items) if item]
+    return json.dumps(known, ensure_ascii=False, separators=(",", ":"))
+
+
+def lists(texts: pa.Array) -> pa.Array:
+    """Return the lists that JSON texts hold."""
+    return pa.array(
+        (text and json.loads(text) for text in texts.to_pylist()), pa.list_(pa.string())
+    )
+
+
+def _items(text: str) -> list[str] | None:
+    """Return the texts and numbers of a JSON list; None for any other text."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(values, list) or any(isinstance(value, list | dict) for value in values):
+        return None
+    known = (value for value in values if value is not None)
+    items = [value if isinstance(value, str) else json.dumps(value) for value in known]
+    return items if all(map(is_text, items)) else None
+
+
+def is_text(text: str) -> bool:
+    """Return whether a string of JSON has no lone surrogate: no column can hold one."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _region(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
@@ -249,4 +289,4 @@ _RULES: dict[str, tuple[Cleaner, str]] = {
     BOOLEAN: (_match, "is neither true nor false"),
 }
 #: The value that means "none". Several vendors write AS 0 (RFC 7607 reserves it).
-_NONE: dict[str, Any] = {"asn": 0, "words": NO_WORD, TEXTS: text_lists.EMPTY}
+_NONE: dict[str, Any] = {"asn": 0, "words": NO_WORD, TEXTS: "[]"}
