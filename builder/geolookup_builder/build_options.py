@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from geolookup.signing.keys import PrivateKey
-from geolookup_builder.limits import Bound, bound_of
+from geolookup_builder.limits import Limits, bound_of
 from geolookup_builder.memory import MemoryBudget
 
 
@@ -33,8 +32,8 @@ class Options:
                 raise ValueError(f'{name} is {value!r}; write a number such as 10, or "1%"')
 
     @property
-    def limits(self) -> Mapping[str, Bound]:
-        """The limits of all sources by key, whatever their recipe says."""
+    def limits(self) -> Limits:
+        """The limits of all sources, whatever their recipe says."""
         limits = {"max_rejected": self.max_rejects, "max_nulled": self.max_nulled}
         bounds = {key: bound_of(value) for key, value in limits.items()}
-        return {key: bound for key, bound in bounds.items() if bound is not None}
+        return {key: {"": bound} for key, bound in bounds.items() if bound is not None}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -21,14 +21,11 @@ from typing import TypeVar
 
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.sizes import file_sizes
-from geolookup.errors import BuildError, count_text
-from geolookup.filesystem.cache import default_folder
+from geolookup.errors import BuildError
 from geolookup.progress import Progress
-from geolookup.remote.transfer import ask
-from geolookup_builder import demands
 from geolookup_builder.build_options import Options
-from geolookup_builder.check_report import Against, RecipeCheck, SourceCheck
-from geolookup_builder.compile import compiling, dataset_written, sources_of
+from geolookup_builder.check_report import RecipeCheck, SourceCheck
+from geolookup_builder.compile import check_quality, compiling, dataset_written, sources_of
 from geolookup_builder.downloads import NotInCacheError, missing_source, with_cached_path
 from geolookup_builder.memory import peak
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
@@ -99,27 +96,15 @@ class _Check:
     def run(self, output: Path) -> None:
         """Read the sources, and write the dataset at ``output`` if none has a problem."""
         recipe, report = self._recipe, self._report
-        with self._noted():
-            demands.check_truth(recipe.quality, recipe.path)
         detected = list(self._detected())
-        plan = replace(recipe, sources=tuple(spec for spec, _ in detected))
-        checks = {id(spec): check for spec, check in detected}
-        if not detected and all(source.skipped for source in report.sources):
+        if all(source.skipped for source in report.sources):
             report.problems.append(f"{recipe.path}: all sources are missing")
         if not detected:
             return
-
-        def guard(spec: SourceSpec) -> AbstractContextManager[object]:
-            return self._noted(checks[id(spec)])
-
-        with (
-            self._noted(),
-            sources_of(plan, self._options, self._progress, output, guard) as overlaid,
-        ):
+        plan = replace(recipe, sources=tuple(spec for spec, _ in detected))
+        with self._noted(), sources_of(plan, self._options, self._progress, output) as overlaid:
             for number, spec in enumerate(overlaid.plan.sources):
-                check = detected[number][1]
-                if not (spec.is_dataset and check.problem):
-                    self._read(check, overlaid, number + 1, spec)
+                self._read(detected[number][1], overlaid, number + 1, spec)
             if not report.has_problem:
                 self._write(overlaid, output)
             report.warnings += overlaid.report.warnings
@@ -147,31 +132,13 @@ class _Check:
             if check.skipped:
                 continue
             with self._noted(check):
-                local = self._local(check, spec)
+                local = with_cached_path(spec, self._options.cache)
+                check.files = _sizes(local)
                 source = _after_near_misses(
                     check, local, partial(auto.detect_format, formats=FORMATS)
                 )
                 check.format, check.reason = source.format, source.detection
                 yield replace(source, detection=""), check  # stated once
-
-    def _local(self, check: SourceCheck, spec: SourceSpec) -> SourceSpec:
-        """Return a source with a local path, and note its files, or the size of a download."""
-        try:
-            local = with_cached_path(spec, self._options.cache)
-        except NotInCacheError:
-            with suppress(BuildError), self._progress.stage(f"asking for the size of {spec.name}"):
-                if spec.remote is not None:
-                    cache = self._options.cache or default_folder()
-                    size = ask(spec.remote, spec.sha256, cache).bytes
-                    check.to_download = "" if size is None else count_text(size, "byte")
-            raise
-        if not (local.is_dataset or "table" in local.options):  # they have no files
-            check.files = {
-                label_in_recipe(str(file), local.base): file.stat().st_size
-                for file in paths(local.path, local.base, ("",))
-                if file.is_file()
-            }
-        return local
 
     def _read(
         self, check: SourceCheck, overlaid: OverlaidSources, number: int, spec: SourceSpec
@@ -194,15 +161,26 @@ class _Check:
 
     def _write(self, overlaid: OverlaidSources, output: Path) -> None:
         """Write the dataset for its size, and to compare it with demands and gates."""
-        report, plan, earlier = self._report, overlaid.plan, self._options.earlier
+        report, built, earlier = self._report, overlaid.report, self._options.earlier
         with dataset_written(overlaid, output) as (folder, _):
-            report.memory = peak()
-            report.counts, report.coverage = overlaid.report.counts, overlaid.report.coverage
-            report.files = file_sizes(read_manifest(folder))
-            warnings = overlaid.report.warnings
-            report.quality = demands.check(plan.quality, plan.path, folder, earlier, warnings)
+            report.memory, report.files = peak(), file_sizes(read_manifest(folder))
+            report.counts, report.coverage = built.counts, built.coverage
+            report.quality = check_quality(overlaid, folder)
             if earlier is not None:
-                report.against = Against.of(earlier, folder, plan)
+                from geolookup.comparison import diff
+
+                # As in an update: gates compare one dataset over time.
+                is_same = read_manifest(earlier).metadata().name == overlaid.plan.name
+                gates = overlaid.plan.gates if is_same else ()
+                report.against = diff(earlier, folder, fail_if=gates, top=0)
+
+
+def _sizes(spec: SourceSpec) -> dict[str, int]:
+    """Return the bytes of each file of a source; a table in memory has no files."""
+    if spec.is_dataset or "table" in spec.options:
+        return {}
+    files = (file for file in paths(spec.path, spec.base, ("",)) if file.is_file())
+    return {label_in_recipe(str(file), spec.base): file.stat().st_size for file in files}
 
 
 def _after_near_misses(

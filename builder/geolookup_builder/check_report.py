@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from geolookup.contract.fields import OWN_PREFIX
-from geolookup.dataset.coverage import percent_text
-from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.sizes import size_lines
 from geolookup.errors import count_text, line_text, listed, name_text, short_id
 from geolookup_builder.build_report import Demand, SourceReport, dataset_lines
-from geolookup_builder.expected_rows import rows_before
-from geolookup_builder.recipe.document import Recipe, toml_text
+from geolookup_builder.recipe.document import toml_text
 from geolookup_builder.sources.reading.reader import Reject
 
 if TYPE_CHECKING:
     from geolookup.comparison import Comparison
 
-_SHOWN = 10  # files or metrics, in the text
+_SHOWN = 12  # files or metrics, in the text
 _CHARACTERS = 80  # of a bad row, in the text
 
 
@@ -36,7 +32,6 @@ class SourceCheck:
     tables: list[SourceReport] = field(default_factory=list)
     bad_rows: list[Reject] = field(default_factory=list)  # the first of each table
     is_missing: bool = False  # to be downloaded before a build can read it
-    to_download: str = ""  # its size, if the server states it
     skipped: str = ""  # why a build would skip it
     problem: str = ""
     suggested: dict[str, Any] = field(default_factory=dict)  # options that the recipe lacks
@@ -65,8 +60,7 @@ class SourceCheck:
         if self.skipped:
             yield f"  skipped     {self.skipped}"
         if self.problem:
-            size = f" ({self.to_download} to download)" if self.to_download else ""
-            yield f"  {'missing' if self.is_missing else 'problem':<11} {self.problem}{size}"
+            yield f"  {'missing' if self.is_missing else 'problem':<11} {self.problem}"
 
     def recipe_lines(self, data: Path) -> Iterator[str]:
         """Yield a recipe that reads the data, if its files need the suggested options."""
@@ -75,68 +69,6 @@ class SourceCheck:
         yield from ("[dataset]", f"name = {toml_text(name_text(stem))}", "", "[[source]]")
         options = {"format": self.format, "path": self.path, **self.suggested}
         yield from (f"{key} = {toml_text(value)}" for key, value in options.items())
-
-
-@dataclass(frozen=True, slots=True)
-class RowChange:
-    """The rows of a source; ``before`` is None if the earlier dataset does not have them."""
-
-    source: str
-    rows: int
-    before: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Against:
-    """A dataset compared with an earlier one, with the gates that an update would apply."""
-
-    rows: Sequence[RowChange]
-    comparison: Comparison
-
-    @classmethod
-    def of(cls, earlier: Path, folder: Path, recipe: Recipe) -> Against:
-        """Compare the new dataset of a recipe with an earlier one."""
-        from geolookup.comparison import diff
-
-        before, new = rows_before(earlier), read_manifest(folder).metadata()
-        rows = [
-            RowChange(source.name, source.rows, before.take(source.name) if before else None)
-            for source in new.sources
-            if source.rows is not None
-        ]
-        # As in an update: gates compare one dataset over time.
-        is_same = read_manifest(earlier).metadata().name == recipe.name
-        return cls(rows, diff(earlier, folder, fail_if=recipe.gates if is_same else (), top=0))
-
-    def lines(self) -> Iterator[str]:
-        """Yield the report, one line of text each."""
-        from geolookup.comparison.gates import verdict_line
-
-        old, gates, failed = self.comparison.old, self.comparison.gates, self.comparison.failed
-        yield f"against     {old.name}, generation {short_id(old.generation)}"
-        for change in self.rows:
-            rows = count_text(change.rows, "row")
-            before = "none" if change.before is None else f"{change.before:,}"
-            yield f"  rows        {change.source}: {rows}, {before} before"
-        if lost := [f"{name} {percent_text(share)}" for name, share in self._lost()]:
-            yield f"  lost        {listed(lost, _SHOWN)}"
-        held = f"{len(gates) - len(failed)} of {len(gates)} hold"
-        yield f"  gates       {held if gates else 'none: the recipe has none, or another name'}"
-        yield from (f"  {verdict_line(verdict)}" for verdict in failed)
-
-    def _lost(self) -> list[tuple[str, float]]:
-        """Return the metrics of the default gates that are not zero, by their share."""
-        from geolookup.comparison.gates import default_gates
-
-        own = [path for path in self.comparison.parts["ipv4"].fields if path.startswith(OWN_PREFIX)]
-        names = {gate.split()[0] for gate in default_gates(own)}
-        metrics = {
-            f"{family}.{name}": share
-            for family, part in self.comparison.parts.items()
-            for name, share in part.metrics.items()
-            if name in names and share
-        }
-        return sorted(metrics.items(), key=lambda item: -item[1])
 
 
 @dataclass(slots=True)
@@ -158,7 +90,7 @@ class RecipeCheck:
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     files: Mapping[str, int] = field(default_factory=dict)  # bytes of each
     memory: int = 0  # bytes at most that this process has taken
-    against: Against | None = None
+    against: Comparison | None = None  # with an earlier dataset, and the gates of an update
 
     @property
     def has_problem(self) -> bool:
@@ -169,7 +101,7 @@ class RecipeCheck:
     def is_refused(self) -> bool:
         """Whether the dataset would not meet ``[quality]``, or not pass the gates of an update."""
         is_unmet = any(not demand.is_met for demand in self.quality)
-        return is_unmet or (self.against is not None and bool(self.against.comparison.failed))
+        return is_unmet or (self.against is not None and bool(self.against.failed))
 
     def lines(self) -> Iterator[str]:
         """Yield the report, one line of text each."""
@@ -195,7 +127,7 @@ class RecipeCheck:
             observed = f", found {demand.observed}" if demand.observed else ""
             yield f"quality     {'met' if demand.is_met else 'not met'}: {demand.demand}{observed}"
         if self.against is not None:
-            yield from self.against.lines()
+            yield from _against(self.against)
         yield from self._verdict()
 
     def _verdict(self) -> Iterator[str]:
@@ -207,10 +139,31 @@ class RecipeCheck:
             yield f"{count_text(count, 'problem')}: build would fail"
         if unmet:
             yield f"{count_text(unmet, 'demand')} of [quality] not met: build would fail"
-        if self.against is not None and self.against.comparison.failed:
+        if self.against is not None and self.against.failed:
             yield "a gate of [update] fails: update would refuse the dataset"
         if not (self.has_problem or self.is_refused):
             yield f"no problem; to build it: {self.to_build}" if self.to_build else "no problem"
         if missing:
             fetch = f"; to fetch: {self.to_fetch}" if self.to_fetch else ""
             yield f"not in the cache: {missing:,}{fetch}"
+
+
+def _against(comparison: Comparison) -> Iterator[str]:
+    """Yield the metrics of the comparison with an earlier dataset, and the gates that fail."""
+    from geolookup.comparison.gates import metric_text, verdict_line
+
+    old, gates, failed = comparison.old, comparison.gates, comparison.failed
+    yield f"against     {old.name}, generation {short_id(old.generation)}"
+    measured = {
+        f"{family}.{name}": value
+        for family, part in comparison.parts.items()
+        for name, value in part.metrics.items()
+        if "." not in name  # those of fields only if a gate names them
+    }
+    for verdict in gates:
+        measured |= verdict.measured
+    changed = [f"{name} {metric_text(name, value)}" for name, value in measured.items() if value]
+    yield f"  changed     {listed(changed, _SHOWN) or 'no answer'}"
+    held = f"{len(gates) - len(failed)} of {len(gates)} hold"
+    yield f"  gates       {held if gates else 'none: the recipe has none, or another name'}"
+    yield from (f"  {verdict_line(verdict)}" for verdict in failed)

@@ -23,9 +23,9 @@ from geolookup_builder.build_report import FAR_KM
 from geolookup_builder.layer_values import Column, Distinct, distinct
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.reference.country_boxes import far_places
-from geolookup_builder.rejects import MOST_LISTED, NulledCells
+from geolookup_builder.rejects import MOST_LISTED, Remarks
 from geolookup_builder.sources.reading.reader import Batch
-from geolookup_builder.values import Reference, clean
+from geolookup_builder.values import Reference, clean, reason_of
 
 _COUNTRY, _REGION = "country_code", "region_code"
 #: The fields that mean nothing without another: if its value is invalid, they are null too.
@@ -59,7 +59,7 @@ class CleanBatch:
     stated: dict[str, int]  # cells with a value by field, lost ones too
     nulled: Counter[str]  # invalid cells by field, and those that mean nothing without them
     aliases: Counter[str]  # rows by country code
-    nulled_cells: list[NulledCells]
+    nulled_cells: list[Remarks]
     far: Far
 
 
@@ -122,11 +122,12 @@ def _columns(
     return columns, [loss for loss in losses if loss.rows.any()]
 
 
-def _listed(cells: pa.DictionaryArray, field: Field, loss: _Loss) -> NulledCells:
+def _listed(cells: pa.DictionaryArray, field: Field, loss: _Loss) -> Remarks:
     """Return the first cells of a loss."""
     rows = np.flatnonzero(loss.rows)[:MOST_LISTED]
     texts = cells.dictionary.take(cells.indices.take(pa.array(rows))).cast(pa.string())
-    return NulledCells(field, rows, texts, loss.without)
+    reason = f"means nothing without {loss.without}" if loss.without else reason_of(field)
+    return Remarks("nulled", rows, texts.to_pylist(), loss.field, reason)
 
 
 def take_dependents(columns: dict[str, Column], invalid: Iterable[_Loss]) -> Iterator[_Loss]:

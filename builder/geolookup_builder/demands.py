@@ -18,20 +18,12 @@ from geolookup.dataset.coverage import known_addresses
 from geolookup.errors import BuildError, DiffError, TableFileError, count_text
 from geolookup_builder.build_report import Demand
 from geolookup_builder.recipe.quality import Expectation, Floor, Quality
-from geolookup_builder.sources.reading.inputs import missing_files
 
 if TYPE_CHECKING:
     from geolookup_builder.recipe.document import SourceSpec
 
 #: The addresses that shares of a family are of.
 _OF = {"ipv4": "public IPv4 addresses", "ipv6": "IPv6 addresses with any value"}
-
-
-def check_truth(quality: Quality, recipe: Path) -> None:
-    """Raise BuildError if the truth names no file; before a build, not after it."""
-    if quality.truth and (missing := missing_files(quality.truth, recipe.parent)):
-        remedy = "put it there, or correct the path in the recipe"
-        raise BuildError(recipe, f"quality.truth: {missing}", remedy=remedy)
 
 
 def check(

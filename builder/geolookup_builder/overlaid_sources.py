@@ -164,22 +164,23 @@ class OverlaidSources:
         rejects: Sequence[Rejects] = (),
     ) -> None:
         """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
-        options, recipe, mask = self.options, spec.recipe, mask_of_sources(self.plan)
-        expected = spec.expected.with_limits(options.limits)
+        options, mask = self.options, mask_of_sources(self.plan)
+        expected, limits = spec.expected, {**spec.expected.limits, **options.limits}
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
         if self.plan.fields is not None:
             for report in tables:
                 report.keep(self.plan.fields)
         try:
             for report, of_table in zip_longest(tables, rejects):
-                check_limits(recipe, report, of_table, expected.limits, mask, options.rejects)
-            expected_rows.check_some(expected, recipe, path, tables, options.rejects)
-            warning = expected_rows.check_drop(expected, recipe, name, rows, self._rows_before)
+                check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
+            expected_rows.check_some(expected, spec.recipe, path, tables, options.rejects)
+            before, warnings = self._rows_before, self.report.warnings
+            self.report.quality += expected_rows.check_demands(
+                spec, name, rows, tables, before, warnings
+            )
         except BuildError:
             self.write_rejects()
             raise
-        if warning:
-            self.report.warnings.append(f"{name}: {warning}")
 
     def write_rejects(self) -> None:
         """Write the rejected rows and invalid values, if the options name a file for them."""

@@ -3,7 +3,8 @@
 They are of Unicode CLDR (Unicode-3.0), by the npm package cldr-subdivisions-full, and of
 ``region_overrides.csv``: names in use that neither has. Names of codes that ISO has withdrawn are
 left out, and those by which ISO calls a region itself.
-Run ``python -m geolookup_builder.reference.generators.regions`` with npm and the extra ``reference``.
+Run ``python -m geolookup_builder.reference.generators.regions`` with npm and the extra
+``reference``.
 """
 
 from __future__ import annotations
