@@ -6,6 +6,7 @@ the row keep their values.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY_ALIASES, LOCATION, Field
 from geolookup.dataset.arrow_files import without_nulls
@@ -35,7 +35,7 @@ DEPENDENTS = {
     "longitude": ("latitude",),
     "asn": ("asn_organization",),
 }
-_PREFIXED = "^(?P<country>[A-Z]{2})-(?P<code>.*)$"
+_PREFIXED = re.compile("([A-Z]{2})-(.*)")
 
 
 class Far(NamedTuple):
@@ -146,29 +146,22 @@ def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bool
 
     A code of another country than its row's is null; the rows of these are returned too.
     """
-    parts = pc.extract_regex(regions.values, _PREFIXED)
-    if parts.null_count == len(parts):
+    texts = regions.values.to_pylist()
+    matches = [_PREFIXED.match(text or "") for text in texts]
+    if not any(matches):
         return regions, None
-    prefixes = _iso_codes(pc.struct_field(parts, "country"))
-    # The country of each row, and the one before its region, as numbers of these words.
-    words = prefixes.drop_null().unique()
-    prefix = _numbers(prefixes, words)[regions.codes]
-    country = -1 if countries is None else _numbers(countries.values, words)[countries.codes]
+    countries = countries or Column(np.full(len(regions.codes), -1), pa.nulls(0, pa.string()))
+    codes = countries.values.to_pylist()
+    number = {code: at for at, code in enumerate(codes)}
+    # The number of the country of each row, and of the one before its region; -1: none.
+    country = np.array([*map(number.__getitem__, codes), -1])[countries.codes]
+    # UK-ENG is a region of GB. A country that no row has is the number after all.
+    before = [COUNTRY_ALIASES.get(match[1], match[1]) if match else None for match in matches]
+    numbers = [number.get(code, len(codes)) if code else -1 for code in before]
+    prefix = np.array([*numbers, -1])[regions.codes]
     bad = (prefix >= 0) & (prefix != country)
-    values = pc.coalesce(pc.struct_field(parts, "code"), regions.values)
-    return Column(np.where(bad, np.int32(-1), regions.codes), values), bad
-
-
-def _numbers(values: pa.Array, words: pa.Array) -> NDArray[np.int32]:
-    """Return the number of each value among words; one more entry, for the code -1 of null."""
-    return np.append(pc.fill_null(pc.index_in(values, words), -1), np.int32(-1))
-
-
-def _iso_codes(codes: pa.Array) -> pa.Array:
-    """Return country codes with aliases replaced by ISO 3166's: UK-ENG is a region of GB."""
-    for alias, code in COUNTRY_ALIASES.items():
-        codes = pc.if_else(pc.equal(codes, alias), code, codes)
-    return codes
+    own = [match[2] if match else text for match, text in zip(matches, texts, strict=True)]
+    return Column(np.where(bad, np.int32(-1), regions.codes), pa.array(own, pa.string())), bad
 
 
 def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference) -> Counter[str]:
