@@ -201,12 +201,12 @@ def _column(
     field: Field, cells: pa.DictionaryArray, reference: Reference
 ) -> tuple[Column, Bools | None]:
     """Clean a column; return it with the mask of the rows whose value is invalid, if any is."""
-    result = clean(field, cells.dictionary, reference)
+    values, invalid = clean(field, cells.dictionary, reference)
     codes = without_nulls(cells.indices, -1).to_numpy()
     # One more entry: the index -1 of an empty cell is null and valid.
-    bad = np.append(result.invalid, False)[codes] if result.invalid.any() else None
-    if result.values.null_count:
-        null = result.values.is_null().to_numpy(zero_copy_only=False)
+    bad = np.append(invalid, False)[codes] if invalid.any() else None
+    if values.null_count:
+        null = values.is_null().to_numpy(zero_copy_only=False)
         numbers = np.where(null, np.int32(-1), np.arange(len(null), dtype=np.int32))
         codes = np.append(numbers, np.int32(-1))[codes]
-    return Column(codes, result.values), bad
+    return Column(codes, values), bad

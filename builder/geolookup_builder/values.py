@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -77,20 +77,13 @@ def load_reference(countries: Path | None = None) -> Reference:
     return Reference(load_countries(countries), load_continents(), sorted(zone_names()))
 
 
-class CleanValues(NamedTuple):
-    """Distinct values of a field: typed, null for unknown, and which were invalid."""
-
-    values: pa.Array
-    invalid: Bools
-
-
 Words = Mapping[str, object]
 #: Takes cells that are not empty; an invalid one is null.
 Cleaner = Callable[[pa.Array, Field, Reference], pa.Array]
 
 
-def clean(field: Field, cells: pa.Array, reference: Reference) -> CleanValues:
-    """Clean the distinct cells (string array) of a field."""
+def clean(field: Field, cells: pa.Array, reference: Reference) -> tuple[pa.Array, Bools]:
+    """Clean the distinct cells (string array) of a field; also mark the invalid ones."""
     texts = pc.utf8_trim_whitespace(cells)
     texts = pc.if_else(pc.equal(texts, _EMPTY), _NO_TEXT, texts)
     read, _ = _RULES[_kind(field)]
@@ -99,7 +92,7 @@ def clean(field: Field, cells: pa.Array, reference: Reference) -> CleanValues:
     if (none := _NONE.get(_kind(field))) is not None:
         unknown = pc.equal(values, pa.scalar(none, values.type))
         values = pc.if_else(unknown, pa.scalar(None, values.type), values)
-    return CleanValues(values, np.asarray(invalid, bool))
+    return values, np.asarray(invalid, bool)
 
 
 def _kind(field: Field) -> str:

@@ -63,7 +63,7 @@ def _value(spec: SourceSpec, reference: Reference, name: str, value: Any) -> str
     text = str(value) if plain else ""
     field = spec.schema.by_source_column[name]
     # The recipe may replace the table of countries, so country codes are checked with the rows.
-    if name != "country_code" and not clean(field, pa.array([text]), reference).values[0].is_valid:
+    if name != "country_code" and not clean(field, pa.array([text]), reference)[0][0].is_valid:
         problem = f"source.values.{name} cannot be {value!r}"
         raise BuildError(spec.recipe, problem, remedy="correct the value in the recipe")
     return text
