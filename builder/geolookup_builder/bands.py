@@ -128,11 +128,7 @@ class RowBands:
             if end < len(run):
                 self._runs.append(run[end:])
         del runs
-        parts = [part for part in parts if len(part)]
-        if len(parts) == 1 and parts[0].numbers.keys() >= {*self._layers}:
-            rows = parts[0]
-        else:
-            rows = combined([none(self._family), *parts], self._layers, np.concatenate)
+        rows = combined([none(self._family), *parts], self._layers, np.concatenate)
         # The rows that may decide an address after the band.
         beyond = rows[np.flatnonzero(band.goes_beyond(rows.last))]
         self._reaching = [beyond[may_decide_beyond(beyond)]] if len(beyond) else []

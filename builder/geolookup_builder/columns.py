@@ -171,11 +171,13 @@ class Column:
     def __init__(self, columns: Columns, kind: np.dtype[Any]) -> None:
         self._columns, self._kind = columns, kind
         self._parts: list[NDArray[Any]] = []
+        self._is_zero = True
         self._file: tuple[Path, BinaryIO] | None = None
 
     def append(self, values: NDArray[Any]) -> None:
         """Append values of the column's type."""
         is_zero = not values.any()
+        self._is_zero &= is_zero
         self._parts.append(self._zeros(len(values)) if is_zero else values)
         if self._columns.in_files and not is_zero:
             self._file = self._file or self._columns.create()
@@ -196,7 +198,7 @@ class Column:
             self._write(*self._file)
             return self._columns.map(*self._file, self._kind)
         parts, self._parts = self._parts, []
-        if not any(part.strides[0] for part in parts):
+        if self._is_zero:
             return self._zeros(sum(map(len, parts)))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
