@@ -97,9 +97,9 @@ class SourceRows:
             rows = Rows(first, last, self._positions(index), of_family).in_order()
             if family == 6:
                 folded, rows = fold(rows)
-                report.rows_folded += len(folded)
+                report.rows["folded"] += len(folded)
                 # Last less first, and one more address of each row.
-                report.addresses_folded += folded.last.minus(folded.first).total() + len(folded)
+                report.addresses["folded"] += folded.last.minus(folded.first).total() + len(folded)
                 self._keep(4, folded)
             self._keep(family, rows)
         self._count(batch)
@@ -124,7 +124,7 @@ class SourceRows:
         report.stated.update(batch.stated)
         report.nulled.update(batch.nulled)
         report.aliases.update(batch.aliases)
-        report.far += len(batch.far.rows)
+        report.rows["far"] += len(batch.far.rows)
         report.swapped += batch.far.swapped
 
     def end_run(self) -> None:

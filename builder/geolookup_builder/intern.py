@@ -69,9 +69,7 @@ def intern(
             sources[layer][~values.keep(fields)] = 0
     used = {layer: _mark_used(partitions, values, columns) for layer, values in layers.items()}
     tuples, of_number = layers[LOCATION].of_used(used[LOCATION])
-    locations = complete(tuples, reference, finders, report)
-    if fields is not None:
-        locations = locations.keep(fields)
+    locations = complete(tuples, reference, finders, report, fields)
     places, first = factorize(
         [locations.country, locations.zone, *locations.tuples.codes(*PLACE_MEMBERS)]
     )

@@ -130,12 +130,14 @@ class OverlaidSources:
                 rows, deciding = Rows(dataset.tables.batches), [(report, dataset.intervals())]
                 families = dataset.families
                 kept = kept_space(spec, dataset.name, rows, families, deciding, self.report)
-        self._check(spec, [report], dataset.source_rows(), dataset.name)
+        sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
+        used = sum(source.rows or 0 for source in sources)
+        self._check(spec, [report], used, dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
             numbers = dataset.numbers(self.layers, spec.fields)
             for family in self.partitions:
                 self._overlay(dataset.partition(family, numbers, kept.get(family)))
-        sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
+            dataset.tables.release()
         return Origin(sources, dataset.provenance(), report)
 
     def _overlay(self, below: Partition) -> None:

@@ -171,19 +171,19 @@ def _count(
     """Add the counts of a table's rows and addresses to the build report."""
     marks = np.bitwise_or.reduce([family.marks for family in families])
     addresses = sum(family.addresses for family in families)
-    report.duplicates = sum(family.duplicates for family in families)
-    report.rows_excluded += sum(family.excluded_rows for family in families)
-    report.addresses_excluded += sum(family.excluded_addresses for family in families)
+    report.rows["duplicate"] = sum(family.duplicates for family in families)
+    report.rows["excluded"] += sum(family.excluded_rows for family in families)
+    report.addresses["excluded"] += sum(family.excluded_addresses for family in families)
     report.used, special, owners = (
         int(np.count_nonzero(marks & mark)) for mark in (_USED, _SPECIAL, _OWNER)
     )
     report.private_layers = tuple(layer for layer in private if layer in layers)
     if report.private_layers:
-        report.rows_private, report.addresses_private = special, addresses
+        report.rows["private"], report.addresses["private"] = special, addresses
     if len(layers) > len(report.private_layers) or not layers:
-        report.rows_clipped, report.addresses_clipped = special, addresses
+        report.rows["clipped"], report.addresses["clipped"] = special, addresses
     used_value = _USED | _VALUE
     report.has_value = bool((marks & used_value == used_value).any())
     valid_rows = report.read - report.rejected.total()
     # Accepted rows that own nothing; duplicates among them have a count of their own.
-    report.covered = max(0, valid_rows - owners - report.duplicates)
+    report.rows["covered"] = max(0, valid_rows - owners - report.rows["duplicate"])

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXTS, Field, in_table
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXTS, ZONE, Field, in_table
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
@@ -43,8 +43,13 @@ def tables(
         network = _rows_table(interned.networks, in_table(NETWORK))
         country = _country(interned, reference, countries)
         own = None if interned.own_rows is None else _rows_table(interned.own_rows, schema.own)
+    families = interned.families
+    intervals = {fmt.INTERVALS[key]: _intervals(of, columns) for key, of in families.items()}
+    jumps = jump_table(families[4].starts.low, columns.release)
     return {
-        **interval_tables(interned.families, columns),
+        **intervals,
+        fmt.IPV4_JUMP: pa.table({"interval": jumps}),
+        fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": _sparse(families[6].starts.high, columns)}),
         fmt.LOCATION: location(),
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
@@ -53,22 +58,9 @@ def tables(
     }
 
 
-def interval_tables(families: Mapping[int, Partition], columns: Columns) -> dict[str, pa.Table]:
-    """Return the tables of the intervals that answer, by file name."""
-    ipv4, ipv6 = families[4], families[6]
-    return {
-        fmt.IPV4: _intervals(ipv4, columns),
-        fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low, columns.release)}),
-        fmt.IPV6: _intervals(ipv6, columns),
-        fmt.IPV6_SPARSE_INDEX: pa.table(
-            {"start_high": _sparse(np.asarray(ipv6.starts.high), columns)}
-        ),
-    }
-
-
-def _sparse(highs: U64, columns: Columns) -> U64:
+def _sparse(highs: U64 | None, columns: Columns) -> U64:
     """Return the sparse index, chunk by chunk."""
-    stride = fmt.SPARSE_STRIDE
+    highs, stride = np.asarray(highs), fmt.SPARSE_STRIDE
     # A chunk from 100 on: the next multiple of 64 is 28 further.
     firsts = ((part, part.start + -part.start % stride) for part in columns.chunks(len(highs)))
     # A copy: a view would need the pages again.
@@ -117,24 +109,18 @@ def _intervals(family: Partition, columns: Columns) -> pa.Table:
 
 
 def _location(interned: InternedContent) -> pa.Table:
-    locations = interned.locations
-    places = {
-        field.column: _column(locations.tuples.values(field.column)) for field in in_table(LOCATION)
-    }
-    return pa.table(
-        {
-            # uint16: far fewer than 65,536 countries and zones exist.
-            "country": locations.country.astype(np.uint16),
-            "zone": locations.zone.astype(np.uint16),
-            **places,
-            **json_columns([json_texts(column) for column in places.values()]),
-        }
-    )
+    locations, fields = interned.locations, in_table(LOCATION)
+    values = {field.source_column: locations.tuples.values(field.source_column) for field in fields}
+    # uint16: far fewer than 65,536 countries and zones exist.
+    links = {COUNTRY: locations.country.astype(np.uint16), ZONE: locations.zone.astype(np.uint16)}
+    return _rows_table(pa.table(values), fields, links)
 
 
-def _rows_table(rows: pa.Table, fields: Sequence[Field]) -> pa.Table:
-    """Return the network or the own table of its rows' values."""
-    columns, texts = {}, []
+def _rows_table(
+    rows: pa.Table, fields: Sequence[Field], links: Mapping[str, NDArray[Any]] | None = None
+) -> pa.Table:
+    """Return a table of its rows' values, and of links to rows of other tables."""
+    columns, texts = {**(links or {})}, []
     for field in fields:
         values = rows[field.source_column].combine_chunks()
         # Lists of texts are JSON texts before.

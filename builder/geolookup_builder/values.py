@@ -116,19 +116,7 @@ def value_type(field: Field) -> pa.DataType:
 
 
 def _text(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
-    if not _may_have_controls(cells):
-        return cells
     return pc.if_else(pc.match_substring_regex(cells, _CONTROLS), _NO_TEXT, cells)
-
-
-def _may_have_controls(texts: pa.Array) -> bool:
-    """Return whether any byte of texts is a control character of ASCII."""
-    _, offsets, data = texts.buffers()
-    if data is None:
-        return False
-    bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    octets = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]
-    return bool(((octets < 0x20) | (octets == 0x7F)).any())
 
 
 def _texts(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:

@@ -58,8 +58,8 @@ from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.restrictions.slicing import slice_recipe
 from geolookup_builder.rows import Rows
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.formats import cloud_documents
-from geolookup_builder.sources.formats.rir import FORMAT
+from geolookup_builder.sources.formats import cloud
+from geolookup_builder.sources.formats.lists import RIR
 from geolookup_builder.sources.reading import (
     delimited,
     jsonlines,

@@ -39,26 +39,14 @@ class Origin:
     report: SourceReport | None = None  # of a dataset
 
 
-@dataclass(frozen=True, slots=True)
-class Origins:
-    """The sources of a manifest with their coverage, and the provenance by family.
-
-    ``decided`` has the most addresses of a layer and a family that each source of the recipe
-    decides.
-    """
-
-    sources: Sequence[Source]
-    decided: Sequence[int]
-    provenance: dict[int, Partition]
-
-
 def resolve(
     recipe: Path, families: Mapping[int, Partition], origins: Sequence[Origin], columns: Columns
-) -> Origins:
+) -> tuple[list[Source], list[int], dict[int, Partition]]:
     """Number the sources of the manifest; note in reports how many behind datasets are dropped.
 
-    ``families`` has numbers of the recipe's sources. Raises BuildError for more sources than a
-    dataset may have.
+    ``families`` has numbers of the recipe's sources. Returns the sources with their coverage, the
+    most addresses of a layer and a family that each source of the recipe decides, and the
+    provenance by family. Raises BuildError for more sources than a dataset may have.
     """
     full = {family: _behind_datasets(part, origins) for family, part in families.items()}
     coverages = iter(coverage(full, sum(len(origin.sources) for origin in origins), columns))
@@ -84,7 +72,7 @@ def resolve(
         )
         for family, part in full.items()
     }
-    return Origins(sources, decided, provenance)
+    return sources, decided, provenance
 
 
 def _behind_datasets(part: Partition, origins: Sequence[Origin]) -> Partition:

@@ -28,7 +28,7 @@ from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
 from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import Codes
-from geolookup.errors import BuildError, DatasetError, count_text
+from geolookup.errors import BuildError, DatasetError, count_text, short_id
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.integrity import read_tables
 from geolookup.integrity.tables import Tables
@@ -115,7 +115,9 @@ class DatasetSource:
         """Yield the rows of its country table, without the unknown row."""
         names = [field.column for field in in_table(COUNTRY)]
         for row in self.tables.batches[fmt.COUNTRY].select(names).slice(1).to_pylist():
-            yield {name: _as_stated(value) for name, value in row.items()}
+            # The reference table states whole numbers as integers.
+            is_whole = {name: isinstance(of, float) and of.is_integer() for name, of in row.items()}
+            yield {name: int(of) if is_whole[name] else of for name, of in row.items()}
 
     def provenance(self) -> dict[int, Partition]:
         """Return which of its sources decided each layer, by family."""
@@ -134,27 +136,13 @@ class DatasetSource:
         """
         rows = sum(int(np.count_nonzero(any_known(of.numbers))) for of in self.families.values())
         behind = count_text(len(self.metadata.sources), "source")
-        note = f"dataset of generation {self.metadata.generation[:12]} and {behind}"
+        note = f"dataset of generation {short_id(self.metadata.generation)} and {behind}"
         known = self.metadata.fields
-        names = [name for name, of in self.schema.by_source_column.items() if of.path in known]
-        return SourceReport(
-            self.name,
-            read=rows,
-            used=rows,
-            has_value=rows > 0,
-            note=note,
-            fields=tuple(name for name in names if name in kept),
-            dropped=tuple(name for name in names if name not in kept),
-        )
-
-    def source_rows(self) -> int:
-        """Return the usable rows of the sources behind it, as far as its manifest has them."""
-        return sum(source.rows or 0 for source in self.metadata.sources)
-
-
-def _as_stated(value: object) -> object:
-    """Return a value as the reference table states it: whole numbers are integers."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+        columns = self.schema.by_source_column.items()
+        report = SourceReport(self.name, rows, rows, has_value=rows > 0, note=note)
+        report.fields = tuple(name for name, field in columns if field.path in known)
+        report.keep(kept)
+        return report
 
 
 def is_dataset_path(spec: SourceSpec) -> bool:
@@ -201,13 +189,12 @@ def _opened(spec: SourceSpec, folder: Path) -> DatasetSource:
     if spec.manifest and tables.manifest.canonical() != spec.manifest.canonical():
         raise DatasetError(folder, "another dataset has taken its place", "try again")
     metadata = tables.manifest.metadata()
-    families = {family: _family(tables.batches[name]) for family, name in fmt.INTERVALS.items()}
+    families = dict[int, Partition]()
+    for family, name in fmt.INTERVALS.items():
+        batch = tables.batches[name]
+        stored = [table for table in fmt.ROW_TABLES if table in batch.schema.names]
+        # uint32 in the file; structure() has compared each with the rows of its table.
+        rows = {table: numbers_of(batch, table).view(np.int32) for table in stored}
+        families[family] = Partition(starts_of(batch), rows)
     tables.release()
     return DatasetSource(spec.texts.get("name", metadata.name), metadata, tables, families)
-
-
-def _family(batch: pa.RecordBatch) -> Partition:
-    # uint32 in the file; structure() has compared each with the rows of its table.
-    tables = [table for table in fmt.ROW_TABLES if table in batch.schema.names]
-    rows = {table: numbers_of(batch, table).view(np.int32) for table in tables}
-    return Partition(starts_of(batch), rows)

@@ -33,7 +33,7 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES
 from geolookup.contract.schema import Schema
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.dictionary_columns import translate
-from geolookup_builder.sources.reading.typed_columns import steps_to, type_at
+from geolookup_builder.sources.reading.typed_columns import find
 from geolookup_builder.vendor_columns import LANGUAGE, offered_column, with_language
 
 Fields: TypeAlias = Mapping[str, pa.DictionaryArray]
@@ -125,8 +125,8 @@ class Header:
 
     def type_of(self, path: str) -> pa.DataType | None:
         """Return the type of a typed column; None for other columns."""
-        steps = steps_to(self.schema, path) if self.schema is not None else None
-        return None if self.schema is None or not steps else type_at(self.schema, steps)
+        column = find(self.schema, path) if self.schema is not None and path else None
+        return column and column.kind
 
     @cached_property
     def _set(self) -> frozenset[str]:
