@@ -13,9 +13,7 @@ from geolookup.errors import count_text, line_text, listed, short_id
 
 #: Kilometres outside a country beyond which coordinates are far.
 FAR_KM = 100
-_WORDS_SHOWN = 5
 _COLUMNS_SHOWN = 12
-_WORD_CHARACTERS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,6 @@ class SourceReport:
     stated: Counter[str] = field(default_factory=Counter)  # cells with a value, by field
     nulled: Counter[str] = field(default_factory=Counter)  # of these, invalid ones
     emptied: Counter[str] = field(default_factory=Counter)  # cells by word of ``cells.empty``
-    unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
     swapped: int = 0  # far rows that are inside if latitude and longitude are swapped
     private_layers: tuple[str, ...] = ()  # of own columns that are private
@@ -119,10 +116,6 @@ class SourceReport:
         yield f"{self.name}: {count_text(self.read, 'row')} read, {self.used:,} used"
         texts = ((word, self.text(word)) for word in KINDS)
         yield from (f"  {word:<11} {text}" for word, text in texts if text)
-        for name, words in self.unknown_words.items():
-            common = words.most_common()
-            shown = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in common]
-            yield f"  unknown     {name} {listed(shown, _WORDS_SHOWN)}"
         if self.note:
             yield f"  note        {self.note}"
 

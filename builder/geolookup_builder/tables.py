@@ -17,12 +17,10 @@ from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import U64, Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
-from geolookup_builder import text_lists
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
-from geolookup_builder.intern import FamilyIntervals, InternedContent
-from geolookup_builder.layers import Provenance
-from geolookup_builder.values import Reference
+from geolookup_builder.intern import InternedContent
+from geolookup_builder.values import Reference, lists
 
 #: The types of indices of dictionaries, and the greatest index of each.
 _INDICES = ((pa.int8(), 127), (pa.int16(), 32_767), (pa.int32(), 2**31 - 1))
@@ -70,14 +68,14 @@ def _sparse(highs: U64 | None, columns: Columns) -> U64:
     return np.concatenate(parts)
 
 
-def provenance_tables(families: Mapping[int, Provenance], columns: Columns) -> dict[str, pa.Table]:
+def provenance_tables(families: Mapping[int, Partition], columns: Columns) -> dict[str, pa.Table]:
     """Return the tables of provenance, by file name.
 
     A layer that no source decides has no column.
     """
     content = {}
     for family, part in families.items():
-        sources = {layer: numbers for layer, numbers in part.sources.items() if numbers.any()}
+        sources = {layer: numbers for layer, numbers in part.numbers.items() if numbers.any()}
         content[fmt.PROVENANCE[family]] = pa.table({**_starts(part.starts, columns), **sources})
     return content
 
@@ -100,12 +98,12 @@ def _array(numbers: NDArray[Any]) -> pa.Array:
     return pa.array(numbers)
 
 
-def _intervals(family: FamilyIntervals, columns: Columns) -> pa.Table:
+def _intervals(family: Partition, columns: Columns) -> pa.Table:
     return pa.table(
         {
             **_starts(family.starts, columns),
             # No number is negative: the same bytes, without a copy.
-            **{table: _array(rows.view(np.uint32)) for table, rows in family.rows.items()},
+            **{table: _array(rows.view(np.uint32)) for table, rows in family.numbers.items()},
         }
     )
 
@@ -126,7 +124,7 @@ def _rows_table(
     for field in fields:
         values = rows[field.source_column].combine_chunks()
         # Lists of texts are JSON texts before.
-        values = text_lists.lists(values) if field.type == TEXTS else _column(values)
+        values = lists(values) if field.type == TEXTS else _column(values)
         columns[field.column] = values
         texts.append(json_texts(values, ABSENT if field.optional else UNKNOWN))
     return pa.table({**columns, **json_columns(texts)})

@@ -51,7 +51,6 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ('values = { user_typ = "hosting" }', HOSTERS, "did you mean 'user_type'?"),
         ('values = { user_type = "" }', HOSTERS, "user_type cannot be ''"),
         ("values = { user_type = [1] }", HOSTERS, "user_type cannot be [1]"),
-        ("values = { latitude = 9 }", HOSTERS, "latitude without longitude"),
         ("values = { isp = true }", HOSTERS, "isp cannot be True"),
     ],
     ("cloud", "a.json"): [

@@ -36,7 +36,7 @@ from geolookup_builder.sources.reading.reader import (
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object, check_text
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.text_lists import is_text
+from geolookup_builder.values import is_text
 
 #: Bytes of a document, and values in it, counted as its commas and opening brackets. As objects
 #: the values take at most two gigabytes.

@@ -62,11 +62,6 @@ def constant(value: str, size: int) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()))
 
 
-def look_up(keys: pa.Array, key_column: pa.Array, values: pa.Array) -> pa.DictionaryArray:
-    """Return, for each of ``keys``, the value beside it in ``key_column``; null if none."""
-    return pa.DictionaryArray.from_arrays(pc.index_in(keys, key_column), values)
-
-
 def take(values: pa.Array, rows: pa.Array) -> pa.DictionaryArray:
     """Return ``values`` (many texts) at ``rows``; these may be null, and dictionary-encoded.
 

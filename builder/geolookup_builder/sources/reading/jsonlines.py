@@ -36,7 +36,7 @@ from geolookup_builder.sources.reading.typed_columns import (
     only,
     unread_leaves,
 )
-from geolookup_builder.text_lists import is_text
+from geolookup_builder.values import is_text
 
 BLOCK_BYTES = 4 << 20
 MAX_LINE = 16 << 20  # bytes or characters

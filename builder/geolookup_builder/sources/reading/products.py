@@ -2,22 +2,9 @@
 
 A ``Product`` states, for each source column of a dataset (``country_code``) and each offered own
 column (``is_vpn``), where its values are: a sequence of ``Offer``. The same holds for CSV with and
-without a header, JSON lines, Parquet, tables in memory, and MMDB::
-
-    Product(
-        "ASN",
-        ranges=(("network",), ("start_ip", "end_ip")),
-        values={
-            "asn": stated("asn"),
-            "asn_organization": (stated("org"), stated("name")),  # row by row the first with one
-            "asn_country_code": stated("country"),  # an own column, if a recipe asks for it
-        },
-        marks=(frozenset({"asn", "name"}),),  # to tell it from other products
-        unread=("join_key",),
-    )
-
-Without a header, the names are those of the layout. Of MMDB, the columns are paths
-(``city.names.en``), and ``ranges`` are ``NO_RANGE``. ``best`` selects the product of a file.
+without a header, JSON lines, Parquet, tables in memory, and MMDB. Without a header, the names are
+those of the layout. Of MMDB, the columns are paths (``city.names.en``), and ``ranges`` are
+``NO_RANGE``. ``best`` selects the product of a file. CONTRIBUTING.md has an example.
 """
 
 from __future__ import annotations
@@ -135,13 +122,8 @@ class Header:
     @property
     def text(self) -> str:
         """The names for a message, shortened."""
-        return header_text(self.names)
-
-
-def header_text(names: Iterable[str]) -> str:
-    """Return column names for a message, shortened."""
-    text = ",".join(names)
-    return repr(text if len(text) < _SHOWN else text[:_SHOWN] + "…")
+        text = ",".join(self.names)
+        return repr(text if len(text) < _SHOWN else text[:_SHOWN] + "…")
 
 
 @dataclass(frozen=True)
