@@ -3,7 +3,7 @@
 Each file is identified by its columns, which are read by name: their order has changed over the
 years. The rows of Blocks get the columns of the rows that their ids refer to. A source may hold
 several releases and products at once: ids are looked up first in the tables of the folder or
-archive of the Blocks file, and in English Locations before those of other languages.
+archive of the Blocks file, and in Locations of the recipe's ``locale``, by default English.
 """
 
 from __future__ import annotations
@@ -63,10 +63,12 @@ _COUNTRY_IDS = {
 }
 _IDS = {_ID, _PROVIDER, *_COUNTRY_IDS.values()}
 _ENGLISH = "en"
+_TRANSLATED = ("subdivision_1_name", "subdivision_2_name", "city_name")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    planner, joins, blocks = Planner(spec), _Joins(), list[tuple[Member, Header]]()
+    planner, joins = Planner(spec), _Joins(_language(spec))
+    blocks = list[tuple[Member, Header]]()
     for member in members(spec.path, spec.base, (".csv",)):
         header = csv_header(member)
         if _range(header):
@@ -89,6 +91,15 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         raise BuildError(spec.base / spec.path, problem, remedy=remedy)
     planner.check()
     yield from tables(spec, [product.name for product in _PRODUCTS], files, [*notes])
+
+
+def _language(spec: SourceSpec) -> str:
+    """Return the language of names that a recipe demands; empty if it demands none."""
+    locale = spec.options.get("locale", "")
+    if not isinstance(locale, str):
+        remedy = 'write a language code, such as locale = "en"'
+        raise BuildError(spec.recipe, f"source.locale is {locale!r}", remedy=remedy)
+    return locale
 
 
 def _range(header: Header) -> tuple[str, ...]:
@@ -117,8 +128,12 @@ class _File:
 
 @dataclass(slots=True)
 class _Joins:
-    """The files that Blocks refer to, each read when first needed."""
+    """The files that Blocks refer to, each read when first needed.
 
+    ``locale`` is the language of names that the recipe demands; empty if it demands none.
+    """
+
+    locale: str
     _files: list[_File] = field(default_factory=list)
     _loaded: dict[tuple[int, tuple[str, ...]], KeyedTable] = field(default_factory=dict)
 
@@ -173,12 +188,26 @@ class _Joins:
 
     def locations(self, blocks: Member, header: Header, wanted: Collection[str]) -> KeyedTable:
         """Return the locations that a Blocks file refers to, with the ``wanted`` columns."""
-        files = self.of(blocks, header, _ID)
+        files, english = self.of(blocks, header, _ID, self.locale), list[_File]()
         if not files:
             problem, remedy = "its Locations are missing", "add them to the source"
             raise BuildError(blocks.label, problem, remedy=remedy)
-        locations = self.table(files, {_COUNTRY, *(name for name in wanted if ":" not in name)})
+        if self.locale:
+            english = self.of(blocks, header, _ID)
+            if files[0].locale != self.locale:
+                found = ", ".join(sorted({file.locale for file in self._files if file.key == _ID}))
+                problem = f"its Locations in locale {self.locale!r} are missing (found: {found})"
+                raise BuildError(blocks.label, problem, remedy="add them, or set locale")
+        named = {_COUNTRY, *(name for name in wanted if ":" not in name)}
+        locations = self.table([*files, *english], named)
         columns = dict(locations.columns)
+        if english:  # the names that the language lacks
+            other = self.table(english, named.intersection(_TRANSLATED))
+            at = pc.index_in(locations.keys, other.keys)
+            columns |= {
+                name: pc.coalesce(columns[name], values.take(at))
+                for name, values in other.columns.items()
+            }
         for name in wanted:
             key, _, locale = name.partition(":")
             if key in _COUNTRY_IDS:
@@ -293,5 +322,5 @@ def _detect(opening: Opening) -> Detection | None:
 
 
 FORMAT = SourceFormat(
-    "maxmind", frozenset({"columns"}), _read, _detect, offers=offered_columns(_PRODUCTS)
+    "maxmind", frozenset({"columns", "locale"}), _read, _detect, offers=offered_columns(_PRODUCTS)
 )

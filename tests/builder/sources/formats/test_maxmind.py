@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.builder.sources.reading.test_inputs import zipped as packed
-from tests.builder.sources.readings import Read, Reading, fields, one, read_at, refused
+from tests.builder.sources.readings import Read, Reading, fails, fields, one, read_at, refused
 from tests.internals.builder import delimited
 
 PLACES = (
@@ -134,6 +134,16 @@ def test_only_another_language(read: Read) -> None:
     # Ids without a place: the coordinates stand by themselves.
     assert reading.source.nulled == {"country_code": 3, "postal_code": 2}
     assert reading.at("8.8.5.5").keys() == {"latitude", "longitude"}
+
+
+def test_another_language(read: Read, tmp_path: Path) -> None:
+    german = one("maxmind", "*.csv", 'locale = "de"')
+    reading = read(CITY_FILES, german)  # names that German lacks are in English
+    assert reading.ranges()["8.8.4.0/24"] == {**ALPHA_ROW, "city_name": "Alphastadt"}
+    assert (reading.at("8.8.5.5"), reading.source.nulled) == (BETA, {})
+    for locale, words in (('"xx"', "locale 'xx' are missing (found: de, en)"), (5, "locale is 5")):
+        error = fails(tmp_path, CITY_FILES, one("maxmind", "*.csv", f"locale = {locale}"))
+        assert words in str(error)
 
 
 def test_country_asn_isp_and_connection_type(read: Read) -> None:
