@@ -121,7 +121,9 @@ def value_type(field: Field) -> pa.DataType:
     return pa.string() if field.type == TEXTS else type_of(field)
 
 
-def _text(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
+def _text(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
+    if field.source_column == "postal_code":
+        cells = _code(cells)
     if not _may_have_controls(cells):
         return cells
     return pc.if_else(pc.match_substring_regex(cells, _CONTROLS), _NO_TEXT, cells)
@@ -144,8 +146,13 @@ def _texts(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
 
 def _region(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
     """Return codes of regions, perhaps behind a country; names are invalid."""
-    upper = pc.utf8_upper(cells)
+    upper = _code(pc.utf8_upper(cells))
     return pc.if_else(pc.match_substring_regex(upper, _REGION), upper, _NO_TEXT)
+
+
+def _code(cells: pa.Array) -> pa.Array:
+    """Return codes with whole floats as integers: ``8064.0`` as ``8064``; ``0123`` stays."""
+    return pc.replace_substring_regex(cells, r"^([0-9]+)\.0$", r"\1")
 
 
 def _match(

@@ -214,6 +214,23 @@ def test_columns_maps_what_differs(read: Read, tmp_path: Path) -> None:
     assert reading.values("isp", "8.8.4.4") == ["the as_name"]
 
 
+def test_a_field_by_two_names_beside_a_mapping(read: Read, tmp_path: Path) -> None:
+    """Also a column twice, if it is read; a mapping decides between two names."""
+    recipe = SITE + one("csv", "a.csv", 'columns = { isp = "x" }')
+    for names, problem in (
+        ("network,x,country,country_code", "columns 'country' and 'country_code' are the same"),
+        ("network,x,site,own.site", "columns 'site' and 'own.site' are the same field"),
+        ("network,x,country,country", "column 'country' twice"),
+        ("network,x,x,country", "column 'x' twice"),
+    ):
+        error = fails(tmp_path, {"a.csv": f"{names}\n{NET},a,b,c\n"}, recipe)
+        assert error.problem.startswith(problem)
+    text = f"network,country,country_code,colour,colour\n{NET},CH,DE,a,b\n"
+    reading = read({"a.csv": text}, one("csv", "a.csv", 'columns = { country_code = "country" }'))
+    assert reading.at("8.8.4.4") == {"country_code": "CH"}
+    assert {*reading.source.unread} == {"country_code", "colour"}
+
+
 def test_a_range_is_mapped_in_part(read: Read) -> None:
     recipe = one("csv", "a.csv", 'columns = { first = "from" }')
     reading = read({"a.csv": "from,last,isp\n8.8.4.0,8.8.4.255,x\n"}, recipe)

@@ -72,12 +72,14 @@ def check_header(header: Header, planner: Planner, delimiter: str = "") -> None:
     for name in planner.mapping.values():
         if name not in header:
             raise _absent(header, name, delimiter)
-    counts = Counter(header.names)
-    for name in planner.mapping.values() or header.names:
-        if counts[name] > 1:
+    counts, mapped = Counter(header.names), {*planner.mapping.values()}
+    read = {*RANGE_NAMES, *planner.names, *mapped} if mapped else counts
+    for name in header.names:
+        if counts[name] > 1 and name in read:
             raise _error(header, f"column {name!r} twice", "drop one", delimiter)
-    if not planner.mapping:
+    if not mapped:
         _check_names(header, planner, delimiter)
+    _check_fields(header, planner, delimiter)
 
 
 def _check_names(header: Header, planner: Planner, delimiter: str) -> None:
@@ -92,16 +94,22 @@ def _check_names(header: Header, planner: Planner, delimiter: str) -> None:
         mapping = _known_columns(stated, field_of)
         problem, remedy = _unknown_text(unknown, mapping, planner)
         raise _error(header, problem, remedy, delimiter, mapping)
-    former: dict[str, str] = {}
-    for name in stated:
-        other = former.setdefault(field_of[name], name)
-        if other != name:
-            problem = f"columns {other!r} and {name!r} are the same field"
-            raise _error(header, problem, "drop one", delimiter)
-    if tuple(name for name in RANGE_NAMES if name in former) not in RANGES:
+    if tuple(name for name in RANGE_NAMES if name in stated) not in RANGES:
         where = "the header" if header.schema is None else "its columns"
         remedy = f"name the range as network, or as first and last (or {_MAP})"
         raise _error(header, f"no range in {where}", remedy, delimiter)
+
+
+def _check_fields(header: Header, planner: Planner, delimiter: str) -> None:
+    """Raise BuildError for a field by two names, unless the recipe maps one of them."""
+    former: dict[str, str] = {}
+    for name in header.names:
+        field = planner.names.get(name)
+        if field and field not in planner.mapping and name not in planner.mapping.values():
+            other = former.setdefault(field, name)
+            if other != name:
+                problem = f"columns {other!r} and {name!r} are the same field"
+                raise _error(header, problem, "drop one, or map one in columns", delimiter)
 
 
 def _absent(header: Header, name: str, delimiter: str) -> BuildError:

@@ -36,7 +36,12 @@ from geolookup_builder.sources.reading.mmdb_records import (
 )
 from geolookup_builder.sources.reading.plans import Planner, Reading
 from geolookup_builder.sources.reading.product_files import declaration_hint, offered_columns
-from geolookup_builder.sources.reading.products import NO_RANGE, Header, Product
+from geolookup_builder.sources.reading.products import (
+    NO_RANGE,
+    Header,
+    Product,
+    names_of_fields,
+)
 from geolookup_builder.sources.reading.reader import (
     Batch,
     RecordNumbers,
@@ -110,7 +115,9 @@ def _plan(
     offers = [offer.columns for column in BY_SOURCE_COLUMN for offer in product.offers(column)]
     rare = [keys[0] for keys in offers if keys and not {*paths}.intersection(keys)]
     mapped = [key for key in planner.mapping.values() if offered_column(key) is None]
-    header = _header(member, {*paths, *rare, *product.helpers, *mapped})
+    lists = {path.removesuffix(".0") for path in paths if path.endswith(".0")}
+    own = lists.intersection(names_of_fields(planner.spec.schema))
+    header = _header(member, {*paths, *rare, *product.helpers, *mapped, *own})
     reading = planner.plan(header, product, is_sample=True)
     if not reading.values:
         raise _refusal(member, kinds, paths, match)
@@ -176,7 +183,9 @@ def _check_mapping(
 
 def _unread(paths: Collection[str], reading: Reading) -> tuple[str, ...]:
     """Return the keys that are not read; the names in other languages are one key."""
-    keys = {_LANGUAGE.sub(".names.*", key) for key in paths if key not in reading.layout.fields}
+    read, lists = reading.layout.fields, reading.layout.lists
+    unread = (key for key in paths if key not in read and key.rpartition(".")[0] not in lists)
+    keys = {_LANGUAGE.sub(".names.*", key) for key in unread}
     return tuple(_short(key) for key in sorted(keys - {ITSELF})[:_REPORTED])
 
 

@@ -37,6 +37,7 @@ from geolookup_builder.sources.reading.products import (
     Offers,
     Product,
     best,
+    names_of_fields,
     stated,
 )
 from geolookup_builder.vendor_columns import COLUMNS, LANGUAGE
@@ -50,9 +51,29 @@ class MmdbProducts:
     kind: re.Pattern[str] | None = None
 
     def match(self, kinds: Iterable[str], header: Header, schema: Schema) -> Product | None:
-        """Return the one of them that a file with these texts and keys is of; None if none."""
-        is_kind = self.kind is None or any(map(self.kind.search, kinds))
-        return best(header, self.products, schema) if is_kind else None
+        """Return the one of them that a file with these texts and keys is of; None if none.
+
+        Without a kind, a product does not fit that reads a field from another key than the one with
+        the field's name.
+        """
+        if self.kind:
+            is_kind = any(map(self.kind.search, kinds))
+            return best(header, self.products, schema) if is_kind else None
+        fields = names_of_fields(schema)
+        return best(
+            header,
+            (
+                product
+                for product in self.products
+                if product.refusal
+                or not any(
+                    offer.in_file(header)
+                    for name in product.foreign(header.names, schema)
+                    for offer in product.offers(fields[name])
+                )
+            ),
+            schema,
+        )
 
 
 def matching_product(kinds: Collection[str], header: Header, schema: Schema) -> Product | None:
