@@ -7,25 +7,83 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from geolookup.contract.fields import COUNTRY_ALIASES
 from geolookup.dataset.coverage import addresses_text, coverage_lines
 from geolookup.dataset.metadata import Source
 from geolookup.errors import count_text, line_text, listed, short_id
 
-#: Treatment of the parts of ranges outside public space, and of the parts that the recipe leaves
-#: out.
-_PARTS = {
-    "clipped": "in special-purpose space",
-    "private": "in special-purpose space, kept for {layers}",
-    "folded": "IPv4-mapped, kept as IPv4",
-    "excluded": "in 6to4 and NAT64, looked up by their IPv4 address",
-    "left_out": "by only, families or within",
-}
 #: Kilometres outside a country beyond which coordinates are far.
 FAR_KM = 100
 _WORDS_SHOWN = 5
 _COLUMNS_SHOWN = 12
 _WORD_CHARACTERS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of rows, values or columns that a build counts: its counter in ``SourceReport``.
+
+    A limit is a number; for rows and values it may be a share, of the rows read or of the stated
+    values of a field. ``default`` is the limit if a recipe states none, ``option`` of ``geolookup
+    build`` the one for all sources.
+    """
+
+    counter: str
+    noun: str
+    meaning: str = ""
+    default: str = ""
+    option: str = ""
+
+    def counts(self, report: SourceReport) -> dict[str, tuple[int, int]]:
+        """Return the count and the whole that shares are of, by field of values, else by ""."""
+        counted = getattr(report, self.counter)
+        if self is KINDS["nulled"]:
+            return {field: (count, report.stated[field]) for field, count in counted.items()}
+        return {"": (_total(counted), report.read if self.noun == "row" else 0)}
+
+    def text(self, report: SourceReport) -> str:
+        """Return the text of a line of the build report; empty if the count is zero."""
+        counted = getattr(report, self.counter)
+        count, meaning = _total(counted), self.meaning and f" {self.meaning}"
+        if not count:
+            return ""
+        if self.noun == "column":
+            return listed(counted, _COLUMNS_SHOWN) + meaning
+        if isinstance(counted, Counter):
+            reasons = (f"{number:,} {reason}" for reason, number in counted.most_common())
+            meaning += f" ({', '.join(reasons)})"
+        if self.counter.startswith("rows_"):
+            addresses = getattr(report, self.counter.replace("rows_", "addresses_"))
+            meaning = f", {addresses_text(addresses)}{meaning}"
+        return count_text(count, self.noun) + meaning.format(
+            layers=", ".join(report.private_layers)
+        )
+
+
+def _total(counted: int | Counter[str] | Sequence[str]) -> int:
+    if isinstance(counted, int):
+        return counted
+    return counted.total() if isinstance(counted, Counter) else len(counted)
+
+
+#: By the word of the build report. Without a default, only a recipe limits what is no mistake of
+#: a vendor as such.
+KINDS = {
+    "not kept": Kind("dropped", "column", "(fields of the recipe)"),
+    "not read": Kind("unread", "column"),
+    "rejected": Kind("rejected", "row", "without a valid range", "1%", "--max-rejects"),
+    "duplicate": Kind("duplicates", "row", "with the range of a later row"),
+    "covered": Kind("covered", "row", "whose addresses more specific rows decide"),
+    "clipped": Kind("rows_clipped", "row", "in special-purpose space"),
+    "folded": Kind("rows_folded", "row", "IPv4-mapped, kept as IPv4"),
+    "excluded": Kind("rows_excluded", "row", "in 6to4 and NAT64, looked up by their IPv4 address"),
+    "left out": Kind("rows_left_out", "row", "by only, families or within"),
+    "nulled": Kind("nulled", "invalid value", "", "1%", "--max-nulled"),
+    "emptied": Kind("emptied", "value"),
+    "alias": Kind("aliases", "row", "with another code of their country"),
+    "far": Kind("far", "row", f"with coordinates over {FAR_KM} km outside their country"),
+}
+#: Rows that are kept.
+_PRIVATE = Kind("rows_private", "row", "in special-purpose space, kept for {layers}")
 
 
 @dataclass(slots=True)
@@ -77,65 +135,25 @@ class SourceReport:
     def lines(self) -> Iterator[str]:
         """Yield a line for the rows, and one for each other number that is not zero."""
         yield f"{self.name}: {count_text(self.read, 'row')} read, {self.used:,} used"
-        yield from self._column_lines()
-        if total := self.rejected.total():
-            rows = count_text(total, "row")
-            yield f"  rejected    {rows} without a valid range{_reasons(self.rejected)}"
-        for name, count, meaning in (
-            ("duplicate", self.duplicates, "with the range of a later row"),
-            ("covered", self.covered, "whose addresses more specific rows decide"),
-        ):
-            if count:
-                yield f"  {name:<11} {count_text(count, 'row')} {meaning}"
-        yield from self._parts()
-        if total := self.nulled.total():
-            values = count_text(total, "invalid value")
-            yield f"  nulled      {values}{_reasons(self.nulled)}"
-        if total := self.emptied.total():
-            values = count_text(total, "value")
-            yield f"  emptied     {values}{_reasons(+self.emptied)}"
+        for word, kind in {**KINDS, "private": _PRIVATE}.items():
+            if text := kind.text(self):
+                yield f"  {word:<11} {text}"
         for name, words in self.unknown_words.items():
             yield f"  unknown     {name} {_commonest(words)}"
-        if self.far:
-            yield f"  far         {self._far()}"
-        yield from (f"  note        {note}" for note in self._notes())
-
-    def _parts(self) -> Iterator[str]:
-        for name, meaning in _PARTS.items():
-            if count := getattr(self, f"addresses_{name}"):
-                rows = count_text(getattr(self, f"rows_{name}"), "row")
-                addresses = addresses_text(count)
-                meaning = meaning.format(layers=", ".join(self.private_layers))
-                yield f"  {name.replace('_', ' '):<11} {rows}, {addresses} {meaning}"
-
-    def _column_lines(self) -> Iterator[str]:
-        if self.dropped:
-            yield f"  not kept    {listed(self.dropped, _COLUMNS_SHOWN)} (fields of the recipe)"
-        if self.unread:
-            yield f"  not read    {listed(self.unread, _COLUMNS_SHOWN)}"
-
-    def _notes(self) -> Iterator[str]:
         if self.note:
-            yield self.note
-        for word, count in self.aliases.items():
-            yield f"{word!r} read as {COUNTRY_ALIASES[word]!r} in {count_text(count, 'row')}"
+            yield f"  note        {self.note}"
 
     def warnings(self, rejects: Path | None) -> Iterator[str]:
         """Yield the notes that a reader must not miss; ``rejects`` is the file of rejected rows."""
-        if self.far:
-            yield f"{self.name}: {self._far()}; {rejects_file(rejects)} lists them"
+        if text := KINDS["far"].text(self):
+            if self.swapped:
+                text += f"; {self.swapped:,} are inside if latitude and longitude are swapped"
+            yield f"{self.name}: {text}; {rejects_file(rejects)} lists them"
 
     @property
     def usable(self) -> int:
         """The used rows, and those that the recipe leaves out."""
         return self.used + self.rows_left_out
-
-    def _far(self) -> str:
-        rows = count_text(self.far, "row")
-        text = f"{rows} with coordinates over {FAR_KM} km outside their country"
-        if self.swapped:
-            text += f"; {self.swapped:,} are inside if latitude and longitude are swapped"
-        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +238,3 @@ def _commonest(words: Counter[str]) -> str:
     """Return the commonest of a vendor's words that the vocabulary lacks, and how many more."""
     texts = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in words.most_common()]
     return listed(texts, _WORDS_SHOWN)
-
-
-def _reasons(counts: Counter[str]) -> str:
-    if not counts:
-        return ""
-    return " (" + ", ".join(f"{count:,} {reason}" for reason, count in counts.most_common()) + ")"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from geolookup.progress import Progress
-from geolookup.signing.keys import SigningKeys
+from geolookup.signing.keys import SigningKeys, read_signing_keys
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport
 from geolookup_builder.check import check_recipe
@@ -75,15 +75,15 @@ def build(
     """
     if output is None:
         raise TypeError("no output; pass the folder to create")
-    options = Options.of(
+    options = Options(
         force=force,
-        rejects=rejects,
+        rejects=None if rejects is None else Path(rejects),
         max_rejects=max_rejects,
         max_nulled=max_nulled,
         max_memory=max_memory,
-        cache=cache,
+        cache=None if cache is None else Path(cache),
         offline=offline,
-        signing_keys=signing_keys,
+        signing_keys=read_signing_keys(signing_keys),
     )
     plan = recipe_of_call(recipe, sources, columns, name=name, fields=fields)
     return compile_recipe(plan, Path(output), options, Progress(silent=True))[0]
@@ -116,8 +116,11 @@ def check(
     dataset, OutputError if the temporary folder is full, ValueError for a malformed limit;
     for sources the TypeError and ValueError of ``build``.
     """
-    options = Options.of(
-        max_rejects=max_rejects, max_nulled=max_nulled, max_memory=max_memory, cache=cache
+    options = Options(
+        max_rejects=max_rejects,
+        max_nulled=max_nulled,
+        max_memory=max_memory,
+        cache=None if cache is None else Path(cache),
     )
     load = partial(recipe_of_call, recipe, sources, columns)
     name = "" if recipe is None else os.fspath(recipe)

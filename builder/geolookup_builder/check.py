@@ -9,8 +9,8 @@ downloaded, and the cache does not change.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -21,26 +21,19 @@ from typing import TypeVar
 
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.sizes import file_sizes
-from geolookup.errors import BuildError, count_text
-from geolookup.filesystem.cache import default_folder
+from geolookup.errors import BuildError
 from geolookup.progress import Progress
-from geolookup.remote.transfer import ask
-from geolookup_builder import demands
 from geolookup_builder.build_options import Options
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
-from geolookup_builder.compile import compiling, dataset_written, sources_of
+from geolookup_builder.compile import check_quality, compiling, dataset_written, sources_of
 from geolookup_builder.downloads import NotInCacheError, missing_source, with_cached_path
-from geolookup_builder.earlier_dataset import compared, folder_of
-from geolookup_builder.enrichment import finders
 from geolookup_builder.memory import peak
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
-from geolookup_builder.recipe.document import Enrich, Recipe, SourceSpec
+from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.guesses import changed
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
-from geolookup_builder.sources.reading.reader import Reject
-from geolookup_builder.values import load_reference
 
 _BAD_ROWS = 10  # listed of each table
 _T = TypeVar("_T")
@@ -61,7 +54,9 @@ def check_recipe(
     name = str(name)
     report = RecipeCheck(name, *(_commands(name, options) if name else ()))
     if against is not None:
-        options = replace(options, earlier=folder_of(against))
+        from geolookup.comparison import open_dataset
+
+        options = replace(options, earlier=Path(open_dataset(against).path))
     try:
         recipe = load() if load else loading.load(name)
     except BuildError as error:
@@ -97,43 +92,22 @@ class _Check:
     ) -> None:
         self._report, self._recipe = report, recipe
         self._options, self._progress = options, progress
-        self._mask = mask_of_sources(recipe)
 
     def run(self, output: Path) -> None:
         """Read the sources, and write the dataset at ``output`` if none has a problem."""
-        recipe, report = self._readable(), self._report
-        with self._noted():
-            demands.check_truth(recipe.quality, recipe.path)
-        plan, checks = self._detected(recipe)
-        by_source = {id(spec): check for spec, check in zip(plan.sources, checks, strict=True)}
-
-        def guard(spec: SourceSpec) -> AbstractContextManager[object]:
-            return self._noted(by_source[id(spec)])
-
-        if not plan.sources:
-            if all(source.skipped for source in report.sources):
-                report.problems.append(f"{recipe.path}: all sources are missing")
+        recipe, report = self._recipe, self._report
+        detected = list(self._detected())
+        if all(source.skipped for source in report.sources):
+            report.problems.append(f"{recipe.path}: all sources are missing")
+        if not detected:
             return
-        with (
-            self._noted(),
-            sources_of(plan, self._options, self._progress, output, guard) as overlaid,
-        ):
+        plan = replace(recipe, sources=tuple(spec for spec, _ in detected))
+        with self._noted(), sources_of(plan, self._options, self._progress, output) as overlaid:
             for number, spec in enumerate(overlaid.plan.sources):
-                if not (spec.is_dataset and checks[number].problem):
-                    self._read(checks[number], overlaid, number + 1, spec)
+                self._read(detected[number][1], overlaid, number + 1, spec)
             if not report.has_problem:
                 self._write(overlaid, output)
             report.warnings += overlaid.report.warnings
-
-    def _readable(self) -> Recipe:
-        """Return the recipe, without tables that have an error: it is noted."""
-        recipe = self._recipe
-        try:
-            finders(recipe, load_reference(recipe.countries))
-        except BuildError as error:
-            self._report.problems.append(str(error))
-            return replace(recipe, countries=None, enrich=Enrich())
-        return recipe
 
     @contextmanager
     def _noted(self, check: SourceCheck | None = None) -> Iterator[None]:
@@ -148,43 +122,23 @@ class _Check:
                 check.is_missing = isinstance(error, NotInCacheError)
                 check.suggested.clear()
 
-    def _detected(self, recipe: Recipe) -> tuple[Recipe, list[SourceCheck]]:
-        """Return the sources whose files are there and whose format is known, and their reports."""
-        sources, checks = list[SourceSpec](), list[SourceCheck]()
-        for spec in recipe.sources:
+    def _detected(self) -> Iterator[tuple[SourceSpec, SourceCheck]]:
+        """Yield the sources whose files are there and whose format is known, and their reports."""
+        for spec in self._recipe.sources:
             check = SourceCheck(spec.name, spec.remote.safe_uri if spec.remote else spec.path)
             self._report.sources.append(check)
-            with self._noted(check):
-                local = self._local(check, spec)
-                if local is not None:
-                    detect = partial(auto.detect_format, formats=FORMATS)
-                    source = _after_near_misses(check, local, detect)
-                    check.format, check.reason = source.format, source.detection
-                    sources.append(replace(source, detection=""))  # stated once
-                    checks.append(check)
-        return replace(recipe, sources=tuple(sources)), checks
-
-    def _local(self, check: SourceCheck, spec: SourceSpec) -> SourceSpec | None:
-        """Return a source with a local path; None for one that a build would skip."""
-        if spec.expected.may_be_missing and spec.remote is None:
-            check.skipped = missing_source(spec)
+            if spec.expected.may_be_missing and spec.remote is None:
+                check.skipped = missing_source(spec)
             if check.skipped:
-                return None
-        try:
-            local = with_cached_path(spec, self._options.cache)
-        except NotInCacheError:
-            check.to_download = self._to_download(spec)
-            raise
-        check.files = _sizes(local)
-        return local
-
-    def _to_download(self, spec: SourceSpec) -> str:
-        """Return the size of a file that its server states; empty without an answer."""
-        with suppress(BuildError), self._progress.stage(f"asking for the size of {spec.name}"):
-            if spec.remote is not None:
-                pending = ask(spec.remote, spec.sha256, self._options.cache or default_folder())
-                return "" if pending.bytes is None else count_text(pending.bytes, "byte")
-        return ""
+                continue
+            with self._noted(check):
+                local = with_cached_path(spec, self._options.cache)
+                check.files = _sizes(local)
+                source = _after_near_misses(
+                    check, local, partial(auto.detect_format, formats=FORMATS)
+                )
+                check.format, check.reason = source.format, source.detection
+                yield replace(source, detection=""), check  # stated once
 
     def _read(
         self, check: SourceCheck, overlaid: OverlaidSources, number: int, spec: SourceSpec
@@ -199,26 +153,34 @@ class _Check:
         with self._noted(check):
             _after_near_misses(check, spec, add)
         check.tables = overlaid.report.sources[tables:]
+        mask = mask_of_sources(self._recipe)
         for of_table in overlaid.rejects[rejects:]:
-            rows = islice(of_table.find_all(self._mask), _BAD_ROWS)
-            check.bad_rows += (self._in_recipe(row, spec) for row in rows)
-
-    def _in_recipe(self, row: Reject, spec: SourceSpec) -> Reject:
-        """Return a bad row with its file as the recipe names it, without keys."""
-        label = label_in_recipe(row.file, spec.base)
-        return replace(row, file=self._mask(label), text=self._mask(row.text))
+            for row in islice(of_table.find(mask), _BAD_ROWS):
+                file = mask(label_in_recipe(row.file, spec.base))
+                check.bad_rows.append(replace(row, file=file, text=mask(row.text)))
 
     def _write(self, overlaid: OverlaidSources, output: Path) -> None:
         """Write the dataset for its size, and to compare it with demands and gates."""
-        report, plan = self._report, overlaid.plan
+        report, built, earlier = self._report, overlaid.report, self._options.earlier
         with dataset_written(overlaid, output) as (folder, _):
-            report.memory = peak()
-            report.counts, report.coverage = overlaid.report.counts, overlaid.report.coverage
-            report.files = file_sizes(read_manifest(folder))
-            earlier, warnings = self._options.earlier, overlaid.report.warnings
-            report.quality = demands.check(plan.quality, plan.path, folder, earlier, warnings)
+            report.memory, report.files = peak(), file_sizes(read_manifest(folder))
+            report.counts, report.coverage = built.counts, built.coverage
+            report.quality = check_quality(overlaid, folder)
             if earlier is not None:
-                report.against = compared(earlier, folder, plan)
+                from geolookup.comparison import diff
+
+                # As in an update: gates compare one dataset over time.
+                is_same = read_manifest(earlier).metadata().name == overlaid.plan.name
+                gates = overlaid.plan.gates if is_same else ()
+                report.against = diff(earlier, folder, fail_if=gates, top=0)
+
+
+def _sizes(spec: SourceSpec) -> dict[str, int]:
+    """Return the bytes of each file of a source; a table in memory has no files."""
+    if spec.is_dataset or "table" in spec.options:
+        return {}
+    files = (file for file in paths(spec.path, spec.base, ("",)) if file.is_file())
+    return {label_in_recipe(str(file), spec.base): file.stat().st_size for file in files}
 
 
 def _after_near_misses(
@@ -238,11 +200,3 @@ def _after_near_misses(
         check.problem = check.problem or str(error)
         check.suggested |= {k: v for k, v in again.options.items() if k not in spec.options}
         return _after_near_misses(check, again, step)
-
-
-def _sizes(spec: SourceSpec) -> Mapping[str, int]:
-    """Return the bytes of each file of a source; a table in memory has no files."""
-    if spec.is_dataset or "table" in spec.options:
-        return {}
-    files = (file for file in paths(spec.path, spec.base, ("",)) if file.is_file())
-    return {label_in_recipe(str(file), spec.base): file.stat().st_size for file in files}

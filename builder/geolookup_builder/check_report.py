@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geolookup.dataset.sizes import size_lines
-from geolookup.errors import count_text, line_text, listed, name_text
+from geolookup.errors import count_text, line_text, listed, name_text, short_id
 from geolookup_builder.build_report import Demand, SourceReport, dataset_lines
-from geolookup_builder.earlier_dataset import Against
 from geolookup_builder.recipe.document import toml_text
 from geolookup_builder.sources.reading.reader import Reject
 
-_SHOWN = 10  # files, in the text
+if TYPE_CHECKING:
+    from geolookup.comparison import Comparison
+
+_SHOWN = 12  # files or metrics, in the text
 _CHARACTERS = 80  # of a bad row, in the text
 
 
@@ -30,7 +32,6 @@ class SourceCheck:
     tables: list[SourceReport] = field(default_factory=list)
     bad_rows: list[Reject] = field(default_factory=list)  # the first of each table
     is_missing: bool = False  # to be downloaded before a build can read it
-    to_download: str = ""  # its size, if the server states it
     skipped: str = ""  # why a build would skip it
     problem: str = ""
     suggested: dict[str, Any] = field(default_factory=dict)  # options that the recipe lacks
@@ -47,36 +48,27 @@ class SourceCheck:
         for table in self.tables:
             if len(self.tables) > 1:
                 yield f"  table       {table.name}"
-            yield from _table_lines(table)
+            yield f"  fields      {', '.join(table.fields) or 'none'}"
+            if table.offered:
+                yield f"  offers      {', '.join(table.offered)} (declare own columns in [columns])"
+            first, *others = table.lines()
+            yield f"  rows        {first.removeprefix(f'{table.name}: ')}"
+            yield from others
         for row in self.bad_rows:
             position = f"{row.file}:{row.line}" if row.line else row.file
             yield f"    {position}: {row.reason}: {row.text[:_CHARACTERS]!r}"
         if self.skipped:
             yield f"  skipped     {self.skipped}"
         if self.problem:
-            size = f" ({self.to_download} to download)" if self.to_download else ""
-            yield f"  {'missing' if self.is_missing else 'problem':<11} {self.problem}{size}"
+            yield f"  {'missing' if self.is_missing else 'problem':<11} {self.problem}"
 
-    @property
-    def stem(self) -> str:
-        """The name of the file, without suffixes."""
-        return self.path.partition(".")[0] or self.path
-
-    def recipe_lines(self) -> Iterator[str]:
-        """Yield a recipe that reads the source, if its files need the suggested options."""
-        yield from ("[dataset]", f"name = {toml_text(name_text(self.stem))}", "", "[[source]]")
+    def recipe_lines(self, data: Path) -> Iterator[str]:
+        """Yield a recipe that reads the data, if its files need the suggested options."""
+        stem = self.path.partition(".")[0] or self.path
+        yield from ("", f"A recipe to write, such as {data.with_name(stem)}.toml:", "")
+        yield from ("[dataset]", f"name = {toml_text(name_text(stem))}", "", "[[source]]")
         options = {"format": self.format, "path": self.path, **self.suggested}
         yield from (f"{key} = {toml_text(value)}" for key, value in options.items())
-
-
-def _table_lines(table: SourceReport) -> Iterator[str]:
-    """Yield the fields of a table, then its numbers as a build reports them."""
-    yield f"  fields      {', '.join(table.fields) or 'none'}"
-    if table.offered:
-        yield f"  offers      {', '.join(table.offered)} (declare own columns in [columns])"
-    first, *others = table.lines()
-    yield f"  rows        {first.removeprefix(f'{table.name}: ')}"
-    yield from others
 
 
 @dataclass(slots=True)
@@ -98,7 +90,7 @@ class RecipeCheck:
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     files: Mapping[str, int] = field(default_factory=dict)  # bytes of each
     memory: int = 0  # bytes at most that this process has taken
-    against: Against | None = None
+    against: Comparison | None = None  # with an earlier dataset, and the gates of an update
 
     @property
     def has_problem(self) -> bool:
@@ -109,16 +101,14 @@ class RecipeCheck:
     def is_refused(self) -> bool:
         """Whether the dataset would not meet ``[quality]``, or not pass the gates of an update."""
         is_unmet = any(not demand.is_met for demand in self.quality)
-        return is_unmet or (self.against is not None and bool(self.against.comparison.failed))
+        return is_unmet or (self.against is not None and bool(self.against.failed))
 
     def lines(self) -> Iterator[str]:
         """Yield the report, one line of text each."""
         yield from map(line_text, self._lines())  # a name may hold control characters
         if self.is_data and self.sources[0].suggested:
             data = Path(self.recipe) if Path(self.recipe).name else Path(self.recipe).absolute()
-            path = data.with_name(f"{self.sources[0].stem}.toml")
-            yield from ("", line_text(f"A recipe to write, such as {path}:"), "")
-            yield from map(line_text, self.sources[0].recipe_lines())
+            yield from map(line_text, self.sources[0].recipe_lines(data))
 
     def _lines(self) -> Iterator[str]:
         for source in self.sources:
@@ -137,7 +127,7 @@ class RecipeCheck:
             observed = f", found {demand.observed}" if demand.observed else ""
             yield f"quality     {'met' if demand.is_met else 'not met'}: {demand.demand}{observed}"
         if self.against is not None:
-            yield from self.against.lines()
+            yield from _against(self.against)
         yield from self._verdict()
 
     def _verdict(self) -> Iterator[str]:
@@ -149,10 +139,31 @@ class RecipeCheck:
             yield f"{count_text(count, 'problem')}: build would fail"
         if unmet:
             yield f"{count_text(unmet, 'demand')} of [quality] not met: build would fail"
-        if self.against is not None and self.against.comparison.failed:
+        if self.against is not None and self.against.failed:
             yield "a gate of [update] fails: update would refuse the dataset"
         if not (self.has_problem or self.is_refused):
             yield f"no problem; to build it: {self.to_build}" if self.to_build else "no problem"
         if missing:
             fetch = f"; to fetch: {self.to_fetch}" if self.to_fetch else ""
             yield f"not in the cache: {missing:,}{fetch}"
+
+
+def _against(comparison: Comparison) -> Iterator[str]:
+    """Yield the metrics of the comparison with an earlier dataset, and the gates that fail."""
+    from geolookup.comparison.gates import metric_text, verdict_line
+
+    old, gates, failed = comparison.old, comparison.gates, comparison.failed
+    yield f"against     {old.name}, generation {short_id(old.generation)}"
+    measured = {
+        f"{family}.{name}": value
+        for family, part in comparison.parts.items()
+        for name, value in part.metrics.items()
+        if "." not in name  # those of fields only if a gate names them
+    }
+    for verdict in gates:
+        measured |= verdict.measured
+    changed = [f"{name} {metric_text(name, value)}" for name, value in measured.items() if value]
+    yield f"  changed     {listed(changed, _SHOWN) or 'no answer'}"
+    held = f"{len(gates) - len(failed)} of {len(gates)} hold"
+    yield f"  gates       {held if gates else 'none: the recipe has none, or another name'}"
+    yield from (f"  {verdict_line(verdict)}" for verdict in failed)

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY_ALIASES, LOCATION, Field
 from geolookup.dataset.arrow_files import without_nulls
-from geolookup.dataset.intervals import I64, Addresses, Bools
-from geolookup_builder.far_rows import Far, far_rows
+from geolookup.dataset.intervals import F64, I64, Addresses, Bools
+from geolookup_builder.build_report import FAR_KM
 from geolookup_builder.layer_values import Column, Distinct, distinct
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.rejects import MOST_LISTED, NulledCells
+from geolookup_builder.reference.country_boxes import far_places
+from geolookup_builder.rejects import MOST_LISTED, Remarks
 from geolookup_builder.sources.reading.reader import Batch
-from geolookup_builder.values import Reference, clean
+from geolookup_builder.values import Reference, clean, reason_of
 from geolookup_builder.vocabulary import VOCABULARY
 
 #: Unknown words kept for each batch; limits memory if a column holds other data.
@@ -40,6 +41,17 @@ DEPENDENTS = {
 _PREFIXED = "^(?P<country>[A-Z]{2})-(?P<code>.*)$"
 
 
+class Far(NamedTuple):
+    """Rows of a batch far outside their country, and how many swapped coordinates bring inside.
+
+    They are counted and listed, not changed: a few are mistakes of a vendor. If most rows of a file
+    are far, latitude and longitude are swapped.
+    """
+
+    rows: I64
+    swapped: int
+
+
 @dataclass(frozen=True, slots=True)
 class CleanBatch:
     """A batch whose values are cleaned, and numbered among themselves."""
@@ -51,7 +63,7 @@ class CleanBatch:
     nulled: Counter[str]  # invalid cells by field, and those that mean nothing without them
     words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
     aliases: Counter[str]  # rows by country code
-    nulled_cells: list[NulledCells]
+    nulled_cells: list[Remarks]
     far: Far
 
 
@@ -102,7 +114,7 @@ class Cleaning:
             if _COUNTRY in columns
             else Counter(),
             nulled_cells=[self._listed(batch, loss) for loss in losses],
-            far=far_rows(tuples[LOCATION]) if LOCATION in tuples else Far(),
+            far=_far(tuples.get(LOCATION)),
         )
 
     def _columns(self, batch: Batch, is_accepted: Bools) -> tuple[dict[str, Column], list[_Loss]]:
@@ -119,11 +131,13 @@ class Cleaning:
         losses = [_Loss(name, bad & is_accepted) for name, bad in invalid if bad is not None]
         return columns, [loss for loss in losses if loss.rows.any()]
 
-    def _listed(self, batch: Batch, loss: _Loss) -> NulledCells:
+    def _listed(self, batch: Batch, loss: _Loss) -> Remarks:
         """Return the first cells of a loss."""
         rows, cells = np.flatnonzero(loss.rows)[:MOST_LISTED], batch.fields[loss.field]
         texts = cells.dictionary.take(cells.indices.take(pa.array(rows))).cast(pa.string())
-        return NulledCells(self.schema.by_source_column[loss.field], rows, texts, loss.without)
+        field = self.schema.by_source_column[loss.field]
+        reason = f"means nothing without {loss.without}" if loss.without else reason_of(field)
+        return Remarks("nulled", rows, texts.to_pylist(), loss.field, reason)
 
 
 def take_dependents(columns: dict[str, Column], invalid: Iterable[_Loss]) -> Iterator[_Loss]:
@@ -170,12 +184,13 @@ def _iso_codes(codes: pa.Array) -> pa.Array:
 def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference) -> Counter[str]:
     """Count the accepted rows whose country is a code that ISO 3166 does not assign."""
     texts = pc.utf8_upper(pc.utf8_trim_whitespace(cells.dictionary))
-    is_alias = pc.is_in(texts, pa.array([*reference.aliases], pa.string()))
-    if not is_alias.true_count:
+    if not pc.is_in(texts, pa.array([*reference.aliases], pa.string())).true_count:
         return Counter()
-    rows = without_nulls(is_alias.take(cells.indices), False).to_numpy(zero_copy_only=False)
-    upper = pa.DictionaryArray.from_arrays(cells.indices, texts)
-    return _frequent(upper, rows & is_accepted)
+    accepted = cells.indices.filter(pa.array(is_accepted)).drop_null()
+    counts, words = np.bincount(accepted, minlength=len(texts)), Counter[str]()
+    for word, count in zip(texts.to_pylist(), counts.tolist(), strict=True):
+        words[word] += count
+    return Counter({word: words[word] for word in reference.aliases if words[word]})
 
 
 def _frequent(cells: pa.DictionaryArray, rows: Bools) -> Counter[str]:
@@ -186,6 +201,27 @@ def _frequent(cells: pa.DictionaryArray, rows: Bools) -> Counter[str]:
     for word, count in zip(cells.dictionary.take(common).to_pylist(), counts[common], strict=True):
         words[word] += int(count)
     return +words
+
+
+def _far(location: Distinct | None) -> Far:
+    """Return the far rows of a batch, by the distinct tuples of their locations."""
+    fields = {} if location is None else location.tuples.fields
+    if location is None or not fields.keys() >= {_COUNTRY, "latitude", "longitude"}:
+        return Far(np.empty(0, np.int64), 0)
+    codes, country = fields[_COUNTRY].values.to_pylist(), fields[_COUNTRY].codes
+    latitudes, longitudes = _degrees(fields["latitude"]), _degrees(fields["longitude"])
+    is_far = np.zeros(len(country) + 1, bool)  # the last: the code -1, without a location
+    far = far_places(codes, country, latitudes, longitudes, FAR_KM)
+    is_far[far] = True
+    rows = np.flatnonzero(is_far[location.codes])
+    is_far[far[far_places(codes, country[far], longitudes[far], latitudes[far], FAR_KM)]] = False
+    return Far(rows, int(np.count_nonzero(is_far[location.codes[rows]])))
+
+
+def _degrees(column: Column) -> F64:
+    """Return a number for each tuple; not-a-number for null."""
+    values = column.values.to_numpy(zero_copy_only=False).astype(np.float64)
+    return np.append(values, np.nan)[column.codes]
 
 
 def _column(

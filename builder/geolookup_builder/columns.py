@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import mmap
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import count
@@ -89,6 +89,20 @@ class Columns:
         for part in self.chunks(len(numbers)):
             result.append(table[numbers[part]])
         self.remove(numbers)
+        return result.finish()
+
+    def joined(
+        self,
+        starts: Addresses,
+        numbers: Rows,
+        kinds: Mapping[str, DTypeLike],
+        change: Callable[[dict[str, NDArray[Any]]], Rows],
+    ) -> tuple[Addresses, dict[str, NDArray[Any]]]:
+        """Return a partition whose columns are changed chunk by chunk; equal neighbours join."""
+        result = JoinedIntervals(self, starts.family, kinds)
+        for part in self.chunks(len(starts)):
+            of_part = {name: column[part] for name, column in numbers.items()}
+            result.append(starts[part], change(of_part))
         return result.finish()
 
     def encoded(self, values: NDArray[Any]) -> tuple[Codes, pa.Array]:
@@ -209,8 +223,8 @@ class JoinedIntervals:
         self._rows = {name: columns.column(kind) for name, kind in kinds.items()}
         self._last: list[Any] = []  # the last row of the chunk before
 
-    def append(self, starts: Addresses, rows: Rows) -> Rows:
-        """Append a chunk; return its rows without those equal to the row before."""
+    def append(self, starts: Addresses, rows: Rows) -> None:
+        """Append a chunk."""
         keep = run_starts(*rows.values())
         keep[0] = [numbers[0] for numbers in rows.values()] != self._last
         self._last = [numbers[-1] for numbers in rows.values()]
@@ -221,7 +235,6 @@ class JoinedIntervals:
             column.append(half)
         for name, numbers in rows.items():
             self._rows[name].append(numbers)
-        return rows
 
     def finish(self) -> tuple[Addresses, dict[str, NDArray[Any]]]:
         """Return the first addresses, and the rows of each."""

@@ -26,7 +26,7 @@ from geolookup.progress import Progress
 from geolookup.remote.key import hide_keys
 from geolookup_builder import demands, output_files
 from geolookup_builder.build_options import Options
-from geolookup_builder.build_report import BuildReport
+from geolookup_builder.build_report import BuildReport, Demand
 from geolookup_builder.columns import Columns
 from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.datasets.columns import with_own_columns
@@ -69,7 +69,6 @@ def sources_read(
 ) -> Iterator[OverlaidSources]:
     """Yield the sources of a recipe, overlaid."""
     with compiling(recipe):
-        demands.check_truth(recipe.quality, recipe.path)
         checked = with_strict_cache(recipe) if options.signing_keys else recipe
         local = with_local_paths(checked, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
@@ -116,7 +115,8 @@ def sources_of(
 def _write(overlaid: OverlaidSources, output: Path) -> tuple[BuildReport, VerifiedDataset]:
     """Write the dataset and rename it to ``output``, if it meets the demands of its recipe."""
     with dataset_written(overlaid, output) as (folder, verified):
-        _check_quality(overlaid, folder)
+        if problems := demands.failures(check_quality(overlaid, folder), overlaid.plan.path):
+            raise QualityError(problems, overlaid.report)
         output_files.write_signature(folder, output, overlaid.options.signing_keys)
         overlaid.report.bytes = sum(path.stat().st_size for path in folder.iterdir())
     accept(overlaid.plan.sources, overlaid.options.cache)
@@ -152,13 +152,12 @@ def dataset_written(
         yield folder, output_files.verify(folder, output)
 
 
-def _check_quality(overlaid: OverlaidSources, dataset: Path) -> None:
-    """Raise QualityError if a verified dataset does not meet the demands of its recipe."""
+def check_quality(overlaid: OverlaidSources, dataset: Path) -> list[Demand]:
+    """Check all demands of a recipe on a verified dataset, and note them in the report."""
     plan, report = overlaid.plan, overlaid.report
     earlier = overlaid.options.earlier
-    report.quality = [
+    report.quality += [
         *demands.decisions(plan.sources, report.decided),
         *demands.check(plan.quality, plan.path, dataset, earlier, report.warnings),
     ]
-    if problems := demands.failures(report.quality, plan.path):
-        raise QualityError(problems, report)
+    return report.quality

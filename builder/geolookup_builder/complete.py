@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.dataset.arrow_files import without_nulls
-from geolookup.dataset.runs import Codes, factorize
+from geolookup.dataset.runs import Codes
 from geolookup_builder.build_report import BuildReport, FillCount
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.layer_values import UNKNOWN, Tuples
@@ -96,12 +96,12 @@ def _number(values: pa.Array) -> tuple[list[str | None], Codes]:
 def _pairs(
     country: pa.Array, continent: pa.Array
 ) -> tuple[list[tuple[str | None, str | None]], Codes]:
-    countries, country_codes = _number(country)
-    continents, continent_codes = _number(continent)
-    numbers, first = factorize([country_codes, continent_codes])
-    pairs = [(countries[country_codes[at]], continents[continent_codes[at]]) for at in first]
-    # (None, None) sorts first, so it is row 0.
-    sorted_pairs = sorted({(None, None), *pairs}, key=lambda pair: (pair[0] or "", pair[1] or ""))
-    row_of = {pair: row for row, pair in enumerate(sorted_pairs)}
-    # By pair its row, then by tuple.
-    return sorted_pairs, np.array([row_of[pair] for pair in pairs], np.int32)[numbers]
+    """Number the sorted distinct pairs; (None, None) sorts first, so it is row 0."""
+    countries, country_numbers = _number(country)
+    continents, continent_numbers = _number(continent)
+    keys = country_numbers * np.int32(len(continents)) + continent_numbers
+    distinct = np.flatnonzero(np.bincount(np.append(0, keys)))
+    pairs = [
+        (countries[key // len(continents)], continents[key % len(continents)]) for key in distinct
+    ]
+    return pairs, np.searchsorted(distinct, keys).astype(np.int32)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pyarrow as pa
 
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import BuildError
-from geolookup_builder import output_files
-from geolookup_builder.datasets.below import put_in
-from geolookup_builder.datasets.origins import Origins, resolve, with_datasets
+from geolookup.parallel import alongside
+from geolookup_builder.datasets.origins import resolve
 from geolookup_builder.intern import InternedContent, intern
 from geolookup_builder.memory import release
+from geolookup_builder.output_files import manifest
 from geolookup_builder.overlaid_sources import OverlaidSources
 from geolookup_builder.tables import CountryRecord, provenance_tables, tables
 
@@ -18,60 +20,46 @@ from geolookup_builder.tables import CountryRecord, provenance_tables, tables
 def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.Table]]:
     """Intern the rows; return the manifest without files, and the tables by file name."""
     overlaid.write_rejects()
+    plan, columns = overlaid.plan, overlaid.columns
     with overlaid.progress.stage("interning"):
         interned = _interned(overlaid)
-        content, origins = _tables(overlaid, interned)
+        size, provenance = interned.intervals, interned.provenance
+        number = partial(resolve, plan.path, provenance, overlaid.origins, columns)
+        with alongside(number, size) as get_origins:
+            countries = _countries(overlaid)
+            content = tables(interned, overlaid.reference, plan.schema, columns, countries)
         del interned
         release()
+        origins = get_origins()
+        overlaid.report.decided = origins.decided
+        content |= provenance_tables(origins.provenance, columns)
         filled = [finder.field for finder in overlaid.finders]
         of_datasets = [c for source in overlaid.datasets.values() for c in source.metadata.credits]
-        manifest = output_files.manifest(
-            overlaid.plan, origins.sources, content, filled, of_datasets
-        )
-    return manifest, content
+        return manifest(plan, origins.sources, content, filled, of_datasets), content
 
 
 def _interned(overlaid: OverlaidSources) -> InternedContent:
     """Return the rows, numbered; release the sources."""
-    reference, finders, columns = overlaid.reference, overlaid.finders, overlaid.columns
+    plan, columns = overlaid.plan, overlaid.columns
     interned = intern(
-        *(overlaid.partitions, overlaid.layers, reference, finders, overlaid.report),
-        *(columns, overlaid.plan.fields),
+        overlaid.partitions,
+        overlaid.layers,
+        overlaid.reference,
+        overlaid.finders,
+        overlaid.report,
+        columns,
+        plan.fields,
     )
-    _check_fields(overlaid, interned)
+    may_be_empty = any(spec.expected.may_be_empty for spec in plan.sources)
+    if plan.fields is not None and not interned.is_known and not may_be_empty:
+        problem = "no answer has a value of dataset.fields"
+        remedy = "name fields of the sources; 'geolookup check' lists them"
+        raise BuildError(plan.path, problem, remedy=remedy)
     for partition in overlaid.partitions.values():
         columns.remove(*partition.numbers.values())
     overlaid.partitions, overlaid.layers = {}, {}
     release()
     return interned
-
-
-def _check_fields(overlaid: OverlaidSources, interned: InternedContent) -> None:
-    """Raise BuildError if no source states a field that the dataset keeps."""
-    may_be_empty = any(spec.expected.may_be_empty for spec in overlaid.plan.sources)
-    if overlaid.plan.fields is not None and not interned.is_known and not may_be_empty:
-        problem = "no answer has a value of dataset.fields"
-        remedy = "name fields of the sources; 'geolookup check' lists them"
-        raise BuildError(overlaid.plan.path, problem, remedy=remedy)
-
-
-def _tables(
-    overlaid: OverlaidSources, interned: InternedContent
-) -> tuple[dict[str, pa.Table], Origins]:
-    """Return the tables by file name, and the sources of the manifest."""
-    columns = overlaid.columns
-    countries = _countries(overlaid)
-    content = tables(interned, overlaid.reference, overlaid.plan.schema, columns, countries)
-    if overlaid.below is None:
-        full = with_datasets(interned.provenance, overlaid.origins, columns)
-    else:
-        content, full = put_in(
-            interned, content, overlaid.below, len(overlaid.origins) - 1, columns
-        )
-        overlaid.below.tables.release()
-    origins = resolve(overlaid.plan.path, full, overlaid.origins, columns)
-    overlaid.report.decided = origins.decided
-    return content | provenance_tables(origins.provenance, columns), origins
 
 
 def _countries(overlaid: OverlaidSources) -> list[CountryRecord]:

@@ -8,30 +8,22 @@ from __future__ import annotations
 
 import glob
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import geolookup
 from geolookup.dataset.coverage import known_addresses
 from geolookup.errors import BuildError, DiffError, TableFileError, count_text
 from geolookup_builder.build_report import Demand
-from geolookup_builder.recipe.quality import Floor, Quality
-from geolookup_builder.recipe.table import recipe_errors
-from geolookup_builder.sources.reading.inputs import missing_files
+from geolookup_builder.recipe.quality import Expectation, Floor, Quality
 
 if TYPE_CHECKING:
     from geolookup_builder.recipe.document import SourceSpec
-    from geolookup_builder.recipe.expectations import Expectation
 
 #: The addresses that shares of a family are of.
 _OF = {"ipv4": "public IPv4 addresses", "ipv6": "IPv6 addresses with any value"}
-
-
-def check_truth(quality: Quality, recipe: Path) -> None:
-    """Raise BuildError if the truth names no file; before a build, not after it."""
-    if quality.truth and (missing := missing_files(quality.truth, recipe.parent)):
-        remedy = "put it there, or correct the path in the recipe"
-        raise BuildError(recipe, f"quality.truth: {missing}", remedy=remedy)
 
 
 def check(
@@ -43,7 +35,7 @@ def check(
     are added to the warnings.
     """
     return [
-        *_answered(quality.expect, recipe, dataset),
+        *_answered(quality, recipe, dataset),
         *_covered(quality.min_coverage, dataset, earlier),
         *_scored(quality, recipe, dataset, warnings),
     ]
@@ -52,10 +44,10 @@ def check(
 def decisions(sources: Iterable[SourceSpec], decided: Iterable[int]) -> Iterator[Demand]:
     """Yield the demands on the addresses that each source decides: earlier ones may hide it."""
     for spec, count in zip(sources, decided, strict=True):
-        least = spec.expected.min_decided
-        if least:
+        if least := spec.expected.bound("min_decided"):
             observed = f"it decides {count_text(count, 'address', 'addresses')} of a layer at most"
-            yield Demand(f"min_decided = {least} of {spec.name}", observed, count >= least)
+            is_met = count >= least.of(0)
+            yield Demand(f"min_decided = {least} of {spec.name}", observed, is_met)
 
 
 def failures(demands: Iterable[Demand], recipe: Path) -> list[str]:
@@ -68,29 +60,64 @@ def failures(demands: Iterable[Demand], recipe: Path) -> list[str]:
     ]
 
 
-def _answered(expectations: Sequence[Expectation], recipe: Path, dataset: Path) -> Iterator[Demand]:
-    if not expectations:
+def _answered(quality: Quality, recipe: Path, dataset: Path) -> Iterator[Demand]:
+    if not quality.expect:
         return
-    from geolookup_builder.recipe.expectations import others
+    with geolookup.open(dataset) as engine:
+        for expectation in quality.expect:
+            try:
+                address = _first_other(engine, expectation)
+            except ValueError as error:  # no answer can have the value
+                problem, _, remedy = str(error).removeprefix("prefixes: ").partition("; ")
+                problem = f"quality.expect: {expectation.text}: {problem}"
+                raise BuildError(recipe, problem, remedy=remedy) from error
+            observed = ""
+            if address is not None:
+                value = _value(engine, address, expectation)
+                text = "unknown" if value is None else json.dumps(value, ensure_ascii=False)
+                observed = f"{text} at {address}"
+            yield Demand(f"expect {expectation.text}", observed, address is None)
 
-    with recipe_errors(recipe, "quality.expect: "):
-        for expectation, other in others(dataset, expectations):
-            observed = "" if other is None else f"{_value_text(other.value)} at {other.address}"
-            yield Demand(f"expect {expectation.text}", observed, other is None)
+
+def _value(
+    engine: geolookup.Engine, address: IPv4Address | IPv6Address, expectation: Expectation
+) -> Any:
+    return engine.get(address, [expectation.field.path])[0]
 
 
-def _value_text(value: object) -> str:
-    return "unknown" if value is None else json.dumps(value, ensure_ascii=False)
+def _first_other(
+    engine: geolookup.Engine, expectation: Expectation
+) -> IPv4Address | IPv6Address | None:
+    """Return the first address of a network with another value; None if it has none.
+
+    If the first address has the expected value, the prefixes with that value begin there, and end
+    before the first address with another one.
+    """
+    network, path = expectation.network, expectation.field.path
+    if not expectation.is_met_by(_value(engine, network[0], expectation)):
+        return network[0]
+    if network.num_addresses == 1:
+        return None
+    if not expectation.values:
+        prefix = next(engine.prefixes({"not": {path: None}}, within=network), None)
+        return None if prefix is None else prefix[0]
+    # From 8: prefixes 8-11, 12-13 and 16-19 end at 14. A run is two prefixes of each length at
+    # most: later prefixes are not read.
+    end = int(network[0])
+    for prefix in engine.prefixes({path: list(expectation.values)}, within=network):
+        if int(prefix[0]) != end:
+            break
+        end = int(prefix[-1]) + 1
+    return network[end - int(network[0])] if end <= int(network[-1]) else None
 
 
-def _covered(floors: Sequence[Floor], dataset: Path, earlier: Path | None) -> Iterator[Demand]:
+def _covered(floors: tuple[Floor, ...], dataset: Path, earlier: Path | None) -> Iterator[Demand]:
     known = known_addresses(dataset) if floors else {}
     is_compared = any(floor.is_of_before for floor in floors)
     before = known_addresses(earlier) if earlier is not None and is_compared else None
     for floor in floors:
-        path = floor.field.path
-        of, count = known[floor.family].of, known[floor.family].with_value[path]
-        what = _OF[floor.family]
+        path, addresses = floor.field.path, known[floor.family]
+        of, count, what = addresses.of, addresses.with_value[path], _OF[floor.family]
         if floor.is_of_before:
             if before is None:  # nothing that it could lose
                 yield Demand(floor.text, "no earlier dataset", is_met=True)

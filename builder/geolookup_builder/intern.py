@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.contract.fields import LOCATION, NETWORK, OWN, PLACE_MEMBERS
-from geolookup.dataset.intervals import I64, U8, Addresses, Bools
+from geolookup.dataset.intervals import U8, Addresses, Bools
 from geolookup.dataset.runs import Codes, DistinctRows, factorize
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.columns import Columns, JoinedIntervals
+from geolookup_builder.columns import Columns
 from geolookup_builder.complete import Locations, complete
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.layer_values import UNKNOWN, LayerValues, Tuples
@@ -36,7 +36,7 @@ class FamilyIntervals:
     """
 
     starts: Addresses
-    rows: Mapping[str, Codes]
+    rows: dict[str, Codes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,10 @@ def intern(
     """
     sources = {layer: values.source_numbers() for layer, values in layers.items()}
     report.as_names = layers["asn"].fill_from_below("asn", "asn_organization")
-    if fields is not None:
-        _keep(layers, fields, sources)
+    for layer, values in layers.items():
+        # Locations are completed first. A number without a value has no source.
+        if fields is not None and layer != LOCATION and not fields.issuperset(values.names):
+            sources[layer][~values.keep(fields)] = 0
     used = {layer: _mark_used(partitions, values, columns) for layer, values in layers.items()}
     tuples, of_number = layers[LOCATION].of_used(used[LOCATION])
     locations = complete(tuples, reference, finders, report)
@@ -90,34 +92,19 @@ def intern(
     if fields is not None:
         layers[LOCATION].keep(fields)
         sources[LOCATION][: len(of_number)][of_number == UNKNOWN] = 0
-    rows = {LOCATION: _Rows({LOCATION: of_number})}
-    of_layers = {}
+    rows, of_layers = {LOCATION: _Rows({LOCATION: of_number})}, dict[str, dict[str, Tuples]]()
     for table, of_table in _layers_of_tables(layers).items():
-        of_layers[table] = {values.layer: values.of_used(used[values.layer]) for values in of_table}
-        rows[table] = _Rows({layer: numbers for layer, (_, numbers) in of_layers[table].items()})
+        of_used = {values.layer: values.of_used(used[values.layer]) for values in of_table}
+        of_layers[table] = {layer: tuples for layer, (tuples, _) in of_used.items()}
+        rows[table] = _Rows({layer: numbers for layer, (_, numbers) in of_used.items()})
     size = sum(len(partition.starts) for partition in partitions.values())
     with alongside(partial(_provenance, partitions, sources, columns), size) as get_sources:
-        families = {
-            family: _numbered(family, partition, rows, columns)
-            for family, partition in partitions.items()
-        }
-    families, order = _by_use(families, rows, columns)
-    tables = {
-        table: _table(of_layers[table], rows[table].distinct, order[table]) for table in of_layers
-    }
-    places_in_order = first[rows[LOCATION].distinct[LOCATION][order[LOCATION]]]
-    return InternedContent(
-        families, locations.take(places_in_order), tables[NETWORK], tables.get(OWN), get_sources()
-    )
-
-
-def _keep(
-    layers: Mapping[str, LayerValues], fields: frozenset[str], sources: Mapping[str, U8]
-) -> None:
-    """Drop the other fields, but of locations; a number without a value has no source."""
-    for layer, values in layers.items():
-        if layer != LOCATION and not fields.issuperset(values.names):
-            sources[layer][~values.keep(fields)] = 0
+        families = _numbered(partitions, rows, columns)
+    # By table, the tuple of each row in each layer.
+    distinct = {table: of.by_use(families, table, columns) for table, of in rows.items()}
+    tables = {table: _table(of, distinct[table]) for table, of in of_layers.items()}
+    in_order = locations.take(first[distinct[LOCATION][LOCATION]])
+    return InternedContent(families, in_order, tables[NETWORK], tables.get(OWN), get_sources())
 
 
 def _mark_used(
@@ -145,21 +132,13 @@ def _layers_of_tables(layers: Mapping[str, LayerValues]) -> dict[str, list[Layer
 
 
 class _Rows:
-    """The rows of one table, numbered in order of first appearance, and their uses."""
+    """The rows of one table, numbered in order of first appearance."""
 
     def __init__(self, of_numbers: Mapping[str, Codes]) -> None:
         #: By layer, the tuple of each number; layers without a value are left out.
         self._of_numbers = {layer: of for layer, of in of_numbers.items() if of.any()}
         self._layers = [*of_numbers]
         self._distinct = DistinctRows(len(self._of_numbers))
-        self._uses = np.zeros(1, np.int64)
-
-    @property
-    def distinct(self) -> dict[str, Codes]:
-        """By layer, the tuple of each row."""
-        known = dict(zip(self._of_numbers, self._distinct.columns, strict=True))
-        none = np.zeros(len(self._uses), np.int32)
-        return {layer: known.get(layer, none) for layer in self._layers}
 
     def of(self, numbers: Mapping[str, Codes]) -> Codes:
         """Return the row of each interval of a chunk from its numbers by layer."""
@@ -167,38 +146,43 @@ class _Rows:
             return np.zeros(len(numbers[self._layers[0]]), np.int32)
         return self._distinct.number([of[numbers[layer]] for layer, of in self._of_numbers.items()])
 
-    def count(self, rows: Codes) -> None:
-        """Count the uses of rows."""
-        uses = np.bincount(rows, minlength=len(self._uses))
-        uses[: len(self._uses)] += self._uses
-        self._uses = uses
-
-    def by_use(self) -> tuple[Codes, I64]:
-        """Return a new number for each row, by how often it is used, and the rows in that order.
+    def by_use(
+        self, families: Mapping[int, FamilyIntervals], table: str, columns: Columns
+    ) -> dict[str, Codes]:
+        """Number the rows by how often intervals use them; by layer, return the tuple of each.
 
         The unknown row stays row 0; equal counts stay in their order.
         """
-        uses = self._uses.copy()
-        uses[UNKNOWN] = len(uses) + uses.sum()  # more than any other row
+        known = dict(zip(self._of_numbers, self._distinct.columns, strict=True))
+        size = len(self._distinct) if known else 1
+        uses = np.zeros(size, np.int64)
+        for family in families.values():
+            for part in columns.chunks(len(family.starts)):
+                uses += np.bincount(family.rows[table][part], minlength=size)
+        uses[UNKNOWN] = size + uses.sum()  # more than any other row
         order = np.argsort(-uses, kind="stable")
         # Uses 9 2 7 2: order 0 2 1 3, so rows 0, 1, 2 and 3 get the numbers 0, 2, 1 and 3.
-        numbers = np.empty(len(order), np.int32)
-        numbers[order] = np.arange(len(order), dtype=np.int32)
-        return numbers, order
+        numbers = np.empty(size, np.int32)
+        numbers[order] = np.arange(size, dtype=np.int32)
+        for family in families.values():
+            family.rows[table] = columns.looked_up(numbers, family.rows[table])
+        none = np.zeros(size, np.int32)
+        return {layer: known.get(layer, none)[order] for layer in self._layers}
 
 
 def _numbered(
-    family: int, partition: LayerPartition, rows: Mapping[str, _Rows], columns: Columns
-) -> FamilyIntervals:
-    """Return the intervals of a family by row; those with equal rows are joined."""
-    size = len(partition.starts)
-    joined = JoinedIntervals(columns, family, dict.fromkeys(rows, np.int32))
-    for part in columns.chunks(size):
-        numbers = {layer: codes[part] for layer, codes in partition.numbers.items()}
-        chunk = {table: of_table.of(numbers) for table, of_table in rows.items()}
-        for table, kept in joined.append(partition.starts[part], chunk).items():
-            rows[table].count(kept)
-    return FamilyIntervals(*joined.finish())
+    partitions: Mapping[int, LayerPartition], rows: Mapping[str, _Rows], columns: Columns
+) -> dict[int, FamilyIntervals]:
+    """Return the intervals of the families by row; those with equal rows are joined."""
+
+    def rows_of(numbers: dict[str, Codes]) -> dict[str, Codes]:
+        return {table: of_table.of(numbers) for table, of_table in rows.items()}
+
+    kinds = dict.fromkeys(rows, np.int32)
+    return {
+        family: FamilyIntervals(*columns.joined(part.starts, part.numbers, kinds, rows_of))
+        for family, part in partitions.items()
+    }
 
 
 def _provenance(
@@ -207,38 +191,23 @@ def _provenance(
     """Return the sources of the layers by family, from the source of each number."""
     stated = {layer: of_number for layer, of_number in sources.items() if of_number.any()}
     stated = stated or dict(islice(sources.items(), 1))
-    families = {}
+
+    def sources_of(numbers: dict[str, Codes]) -> dict[str, U8]:
+        return {layer: of[numbers[layer]] for layer, of in stated.items()}
+
+    kinds, families = dict.fromkeys(stated, np.uint8), dict[int, Provenance]()
     for family, partition in partitions.items():
-        size = len(partition.starts)
-        joined = JoinedIntervals(columns, family, dict.fromkeys(stated, np.uint8))
-        for part in columns.chunks(size):
-            numbers = partition.numbers
-            of_layers = {layer: of[numbers[layer][part]] for layer, of in stated.items()}
-            joined.append(partition.starts[part], of_layers)
-        starts, of_stated = joined.finish()
+        numbers = {layer: partition.numbers[layer] for layer in stated}
+        starts, of_stated = columns.joined(partition.starts, numbers, kinds, sources_of)
         unknown = np.broadcast_to(np.uint8(0), len(starts))
         families[family] = Provenance(starts, dict.fromkeys(sources, unknown) | of_stated)
     return families
 
 
-def _table(
-    of_layers: Mapping[str, tuple[Tuples, Codes]], distinct: Mapping[str, Codes], order: I64
-) -> pa.Table:
-    """Return the rows of a table in an order, by source column."""
+def _table(of_layers: Mapping[str, Tuples], distinct: Mapping[str, Codes]) -> pa.Table:
+    """Return the rows of a table by source column."""
     values = {}
-    for layer, (tuples, _) in of_layers.items():
-        rows = tuples.take(distinct[layer][order])
+    for layer, tuples in of_layers.items():
+        rows = tuples.take(distinct[layer])
         values.update({name: rows.values(name) for name in rows.fields})
     return pa.table(values)
-
-
-def _by_use(
-    families: Mapping[int, FamilyIntervals], rows: Mapping[str, _Rows], columns: Columns
-) -> tuple[dict[int, FamilyIntervals], dict[str, I64]]:
-    """Return the intervals with rows numbered by use, and by table its rows in that order."""
-    new = {table: of_table.by_use() for table, of_table in rows.items()}
-    numbered = {}
-    for family, part in families.items():
-        by_use = {table: columns.looked_up(new[table][0], of) for table, of in part.rows.items()}
-        numbered[family] = FamilyIntervals(part.starts, by_use)
-    return numbered, {table: order for table, (_, order) in new.items()}

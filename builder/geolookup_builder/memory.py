@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -53,49 +54,44 @@ class MemoryBudget:
 
 def peak() -> int:
     """Return the bytes that this process has taken at most; 0 on a system that does not say."""
-    with suppress(OSError, ValueError, IndexError):
-        # VmHWM:    456789 kB
-        status = Path("/proc/self/status").read_text(encoding="ascii")
-        return int(status.split("VmHWM:")[1].split()[0]) << 10
-    return 0
+    return next(_stated("/proc/self/status", "VmHWM:"), 0)
 
 
 def available() -> int:
     """Return the bytes that the system and the control groups of this process leave."""
-    return min((_UNKNOWN, *_of_system(), *of_groups(Path("/proc/self/cgroup"))))
+    free = [*_stated("/proc/meminfo", "MemAvailable:")]
+    with suppress(OSError, ValueError, AttributeError):  # another system than Linux
+        free = free or [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    return min((_UNKNOWN, *free, *_of_groups()))
 
 
-def _of_system() -> Iterator[int]:
+def _stated(file: str, name: str) -> Iterator[int]:
+    """Yield the bytes that a line of the system states, such as "VmHWM:    456789 kB"."""
     with suppress(OSError, ValueError, IndexError):
-        text = Path("/proc/meminfo").read_text(encoding="ascii")
-        # MemAvailable:   23456789 kB
-        yield int(text.split("MemAvailable:")[1].split()[0]) << 10
-        return
-    with suppress(OSError, ValueError, AttributeError):
-        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        yield int(Path(file).read_text(encoding="ascii").split(name)[1].split()[0]) << 10
 
 
-def of_groups(groups: Path, root: Path = Path("/sys/fs/cgroup")) -> Iterator[int]:
-    """Yield what each control group (version 2) around this process leaves.
-
-    ``groups`` has the line 0::/path. A container may see its own group as the root.
-    """
+def _of_groups() -> Iterator[int]:
+    """Yield what each control group (version 2) around this process leaves."""
     with suppress(OSError, UnicodeDecodeError):
-        for line in groups.read_text(encoding="utf-8").splitlines():
-            inner = root / line.removeprefix("0::/")
-            for folder in (inner, *inner.parents) if line.startswith("0::") else ():
-                if folder.is_relative_to(root):
-                    yield from _of_group(folder)
+        # 0::/system.slice/a.service; a container may see its own group as the root.
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+        inner = [line.removeprefix("0::/") for line in lines if line.startswith("0::/")]
+        for path in (Path(name) for name in inner):
+            for folder in (path, *path.parents):
+                yield from _of_group("/sys/fs/cgroup" / folder)
 
 
 def _of_group(folder: Path) -> Iterator[int]:
     # "max", without a limit, is a ValueError. Pages of files in no use are given back at once.
     with suppress(OSError, ValueError):
-        free = int((folder / "memory.max").read_text(encoding="ascii"))
-        free -= int((folder / "memory.current").read_text(encoding="ascii"))
-        counts = (folder / "memory.stat").read_text(encoding="ascii").split()
-        in_files = dict(zip(counts[::2], counts[1::2], strict=True)).get("inactive_file", 0)
-        yield max(0, free + int(in_files))
+        limit, taken = (
+            int((folder / name).read_text(encoding="ascii"))
+            for name in ("memory.max", "memory.current")
+        )
+        counts = (folder / "memory.stat").read_text(encoding="ascii")
+        unused = re.search(r"^inactive_file (\d+)$", counts, re.MULTILINE)
+        yield max(0, limit - taken + int(unused[1] if unused else 0))
 
 
 @contextmanager

@@ -1,14 +1,16 @@
 """The sources of a recipe: read one by one, checked, and overlaid by precedence.
 
-A source of files is read table by table; a dataset is one table. If a dataset is below all other
-sources, only its part in their space is overlaid: ``datasets.below`` puts the result into it.
+A source of files is read table by table; a dataset is one table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
+from typing import Any
 
+from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
@@ -17,20 +19,20 @@ from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.columns import Columns
-from geolookup_builder.datasets import below
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.intern import intern
+from geolookup_builder.intern import FamilyIntervals, intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import LayerPartition, nothing, restrict
 from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
-from geolookup_builder.restrictions.restricted import Rows, kept_space, leave_out
+from geolookup_builder.restrictions.restricted import Counted, Rows, kept_space
+from geolookup_builder.restrictions.restriction import Restriction
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
@@ -68,7 +70,6 @@ class OverlaidSources:
         self.report = BuildReport(warnings=list(plan.warnings))
         self._rows_before = expected_rows.rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
-        self.below: DatasetSource | None = None  # the last source, if all others are put into it
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
@@ -86,10 +87,11 @@ class OverlaidSources:
 
         ``only`` is evaluated on their joint answers.
         """
-        layers, restriction = tuple(self.layers), spec.restriction
-        nothing_yet = {family: nothing(family, layers) for family in (4, 6)}
-        partitions = nothing_yet if restriction else self.partitions
-        read, files = list[tuple[SourceReport, dict[int, Intervals]]](), dict[str, Member]()
+        restriction, partitions = spec.restriction, self.partitions
+        if restriction:
+            partitions = {family: nothing(family, tuple(self.layers)) for family in (4, 6)}
+        deciding, files = list[Counted](), dict[str, Member]()
+        begin = len(self.rejects)
         for table in auto.with_note(spec, READERS[spec.format].read(spec)):
             report = SourceReport(table.name, note=table.note)
             self.report.sources.append(report)
@@ -98,86 +100,61 @@ class OverlaidSources:
             self.rejects.append(reading.rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
-                with_rows = bool(restriction)
-                deciding = flatten_table(
-                    rows, report, partitions, self.columns, with_rows=with_rows
+                owners = flatten_table(
+                    rows, report, partitions, self.columns, with_rows=bool(restriction)
                 )
-                read.append((report, deciding))
+                deciding.append((report, owners))
             release()
             files |= {numbers.member.label: numbers.member for numbers in reading.files}
             expected_rows.check_releases(spec.expected, sorted(files))
         if restriction:
             with self.progress.stage(f"restricting {spec.name}"):
-                kept = self._kept(spec, partitions)
-                for report, intervals in read:
-                    leave_out(report, intervals, kept)
+                rows_of, families = self._answers(restriction, partitions)
+                kept = kept_space(spec, spec.name, rows_of, families, deciding, self.report)
                 for family, part in partitions.items():
                     self._overlay(restrict(part, kept[family]))
-        reports = [report for report, _ in read]
+        reports = [report for report, _ in deciding]
         used = sum(report.used for report in reports)
-        self._check(spec, reports, used, spec.name, self.rejects[-len(reports) :])
+        self._check(spec, reports, used, spec.name, self.rejects[begin:])
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
-        return Origin.of_files(spec, used, date)
+        texts: dict[str, Any] = {**spec.texts, "name": spec.name, "date": date}
+        return Origin([Source(format=spec.format, rows=used, **texts)])
 
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
-        """Overlay a dataset; below all other sources, only its intervals beside theirs."""
-        report = dataset.report(spec.fields)
+        """Overlay the kept part of a dataset."""
+        report, kept = dataset.report(spec.fields), dict[int, Intervals]()
         self.report.sources.append(report)
-        fields, intervals = spec.fields, dataset.intervals()
-        if self._is_below_all(spec, dataset):
-            self.below, fields = dataset, below.fields_beside(self.plan.schema)
-            intervals = {
-                family: below.intervals_beside(self.partitions[family], part)
-                for family, part in dataset.families.items()
-            }
         if spec.restriction:
             with self.progress.stage(f"restricting {dataset.name}"):
-                rows, families = Rows(dataset.batches), dataset.families
-                kept = kept_space(spec, dataset.name, rows, families, self.report.warnings)
-                intervals = {
-                    family: leave_out(report, {family: part}, kept)[family]
-                    for family, part in intervals.items()
-                }
+                rows, deciding = Rows(dataset.tables.batches), [(report, dataset.intervals())]
+                families = dataset.families
+                kept = kept_space(spec, dataset.name, rows, families, deciding, self.report)
         self._check(spec, [report], dataset.source_rows(), dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
-            numbers = dataset.numbers(self.layers, fields)
-            for part in intervals.values():
-                self._overlay(dataset.partition(part, numbers))
-        return Origin.of_dataset(dataset, report)
+            numbers = dataset.numbers(self.layers, spec.fields)
+            for family in self.partitions:
+                self._overlay(dataset.partition(family, numbers, kept.get(family)))
+        sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
+        return Origin(sources, dataset.provenance(), report)
 
-    def _overlay(self, partition: LayerPartition) -> None:
+    def _overlay(self, below: LayerPartition) -> None:
         """Overlay a partition below the earlier sources."""
-        family = partition.starts.family
-        self.partitions[family] = underlay_partition(
-            self.partitions[family], partition, self.columns
-        )
+        family = below.starts.family
+        self.partitions[family] = underlay_partition(self.partitions[family], below, self.columns)
 
-    def _kept(
-        self, spec: SourceSpec, partitions: Mapping[int, LayerPartition]
-    ) -> dict[int, Intervals]:
-        """Return the space of a source that is kept, by its answers."""
-        conditions = spec.restriction.conditions
-        names = {field.source_column for one in conditions for field in one.fields}
+    def _answers(
+        self, restriction: Restriction, partitions: Mapping[int, LayerPartition]
+    ) -> tuple[Rows, Mapping[int, FamilyIntervals]]:
+        """Return the answers of a source by itself: its rows, and its intervals by row."""
+        names = {field.source_column for one in restriction.conditions for field in one.fields}
         finders = [finder for finder in self.finders if finder.field in names]
         # The counts of the report are of the whole build, not of one source.
-        interned = intern(
-            partitions, self.layers, self.reference, finders, BuildReport(), self.columns
-        )
-        rows = Rows(tables(interned, self.reference, self.plan.schema, self.columns))
-        return kept_space(spec, spec.name, rows, interned.families, self.report.warnings)
-
-    def _is_below_all(self, spec: SourceSpec, dataset: DatasetSource) -> bool:
-        """Return whether the sources above can be put into a dataset, row by row."""
-        plan = self.plan
-        is_whole = not spec.restriction and spec.fields >= plan.schema.by_source_column.keys()
-        is_last, is_only = spec is plan.sources[-1], len(self.datasets) == 1
-        has_own_rules = plan.fields is not None or plan.countries is not None
-        own = [field.path for field in dataset.schema.own]
-        has_fields = own in ([], [field.path for field in plan.schema.own])
-        keeps_rows = has_fields and not self.finders and not has_own_rules
-        return is_whole and is_last and is_only and keeps_rows
+        report, reference = BuildReport(), self.reference
+        interned = intern(partitions, self.layers, reference, finders, report, self.columns)
+        rows = Rows(tables(interned, reference, self.plan.schema, self.columns))
+        return rows, interned.families
 
     def _check(
         self,
@@ -189,26 +166,24 @@ class OverlaidSources:
     ) -> None:
         """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
         options, mask = self.options, mask_of_sources(self.plan)
-        expected = spec.expected.with_limits(options.limits)
+        expected, limits = spec.expected, {**spec.expected.limits, **options.limits}
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
         if self.plan.fields is not None:
             for report in tables:
                 report.keep(self.plan.fields)
         try:
             for report, of_table in zip_longest(tables, rejects):
-                limits = expected.limits
                 check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
             expected_rows.check_some(expected, spec.recipe, path, tables, options.rejects)
-            before = self._rows_before
-            warning = expected_rows.check_drop(expected, spec.recipe, name, rows, before)
+            before, warnings = self._rows_before, self.report.warnings
+            self.report.quality += expected_rows.check_demands(
+                spec, name, rows, tables, before, warnings
+            )
         except BuildError:
             self.write_rejects()
             raise
-        if warning:
-            self.report.warnings.append(f"{name}: {warning}")
 
     def write_rejects(self) -> None:
         """Write the rejected rows and invalid values, if the options name a file for them."""
-        path = self.options.rejects
-        if path is not None:
-            write_rejects(path, self.rejects, mask_of_sources(self.plan))
+        if self.options.rejects is not None:
+            write_rejects(self.options.rejects, self.rejects, mask_of_sources(self.plan))

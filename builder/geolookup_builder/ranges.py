@@ -39,6 +39,10 @@ _HEX_GROUPS = "^" + "([0-9A-Fa-f]{4})" * 8 + "$"
 _IPV6_TEXT = ":".join(rf"\{group}" for group in range(1, 9))
 
 
+#: High halves, low halves, and which rows are valid.
+Integers = tuple[U64, U64, Bools]
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedRanges:
     """One row each: ``family`` 4, 6, or 0 if ``reason`` (an index of REASONS) rejects it.
@@ -94,17 +98,29 @@ def _trim(column: pa.Array) -> pa.Array:
     return pc.utf8_trim_whitespace(column) if has_blanks else column
 
 
-def _packed_rows(column: pa.Array, text: _Text) -> I64:
-    """Return the rows of a column of bytes that are packed addresses; the others are texts.
+def _parse(text: _Text, is_packed: Bools, lengths: I64) -> MixedAddresses:
+    """Parse cells up to a length each; packed ones are in network order."""
+    addresses = parse(text.data, text.starts, lengths)
+    four, sixteen = (np.flatnonzero(is_packed & (text.lengths == size)) for size in (4, 16))
+    addresses.family[four], addresses.family[sixteen] = 4, 6
+    addresses.low[four] = _bytes(text, four, 4).view(">u4")[:, 0]
+    halves = _bytes(text, sixteen, 16).view(">u8")
+    addresses.high[sixteen], addresses.low[sixteen] = halves[:, 0], halves[:, 1]
+    return addresses
+
+
+def _is_packed(column: pa.Array, text: _Text) -> Bools:
+    """Mark the cells of a column of bytes that are packed addresses; the others are texts.
 
     Of 4 bytes all are: no text of a public address is so short. Of 16 bytes those are that hold a
     byte which no text has.
     """
     if not pa.types.is_large_binary(column.type):
-        return np.empty(0, np.int64)
-    four, sixteen = (np.flatnonzero(text.lengths == size) for size in (4, 16))
-    is_text = _IS_WRITTEN[_bytes(text, sixteen, 16)].all(axis=1)
-    return np.concatenate([four, sixteen[~is_text]])
+        return np.zeros(len(column), bool)
+    is_packed: Bools = text.lengths == 4
+    sixteen = np.flatnonzero(text.lengths == 16)
+    is_packed[sixteen] = ~_IS_WRITTEN[_bytes(text, sixteen, 16)].all(axis=1)
+    return is_packed
 
 
 def _bytes(text: _Text, rows: I64, size: int) -> NDArray[np.uint8]:
@@ -115,35 +131,26 @@ def _bytes(text: _Text, rows: I64, size: int) -> NDArray[np.uint8]:
     return sliding_window_view(text.data, size)[text.starts[rows]]
 
 
-def _unpack(addresses: MixedAddresses, text: _Text, rows: I64) -> None:
-    """Write the addresses of packed rows, in network order, to ``addresses``."""
-    four, sixteen = (rows[text.lengths[rows] == size] for size in (4, 16))
-    addresses.family[four], addresses.family[sixteen] = 4, 6
-    addresses.low[four] = _bytes(text, four, 4).view(">u4")[:, 0]
-    halves = _bytes(text, sixteen, 16).view(">u8")
-    addresses.high[sixteen], addresses.low[sixteen] = halves[:, 0], halves[:, 1]
-
-
 def from_networks(column: pa.Array) -> ParsedRanges:
     """Parse prefixes in CIDR text; a bare address, in text or packed, is a range of one."""
     column = _trim(column)
     text = _text(column)
     slash = np.asarray(pc.find_substring(column, "/").fill_null(-1)).astype(np.int64)
-    packed_rows = _packed_rows(column, text)
-    slash[packed_rows] = -1
+    is_packed = _is_packed(column, text)
+    slash[is_packed] = -1
     bare = slash < 0
     # The part before the slash, or all of a bare address.
-    addresses = parse(text.data, text.starts, np.where(bare, text.lengths, slash))
-    _unpack(addresses, text, packed_rows)
+    addresses = _parse(text, is_packed, np.where(bare, text.lengths, slash))
     bits = np.where(addresses.family == 4, 32, 128)
     length, good = _prefix_lengths(text, slash)
     length = np.where(bare, bits, length)
     reason = np.where(addresses.family == 0, NOT_ADDRESS, 0).astype(np.uint8)
     reason[(reason == 0) & ~bare & (~good | (length > bits))] = _BAD_LENGTH
     # 10.1.0.0/8: the mask 0.255.255.255 and 10.1.0.0 share a bit, so host bits are set.
-    host_high, host_low = _host_mask(np.where(reason == 0, bits - length, 0))
-    host_bits = (addresses.high & host_high) | (addresses.low & host_low)
-    reason[(reason == 0) & (host_bits != 0)] = _HOST_BITS
+    host_bits = np.where(reason == 0, bits - length, 0)
+    host_high, host_low = _MASK_HIGH[host_bits], _MASK_LOW[host_bits]
+    has_host_bits = (addresses.high & host_high) | (addresses.low & host_low) != 0
+    reason[(reason == 0) & has_host_bits] = _HOST_BITS
     first = Addresses(addresses.low, addresses.high)
     last = Addresses(addresses.low | host_low, addresses.high | host_high)
     return ParsedRanges(np.where(reason == 0, addresses.family, 0), first, last, reason)
@@ -164,11 +171,7 @@ def _prefix_lengths(text: _Text, slash: I64) -> tuple[I64, Bools]:
     return value, good & (value >= least)
 
 
-def _host_mask(bits: I64) -> tuple[U64, U64]:
-    """Return the 128-bit mask of the given number of low bits."""
-    return _MASK_HIGH[bits], _MASK_LOW[bits]
-
-
+#: The masks of the low bits of an address, by their number, in 64-bit halves.
 _MASKS = [(1 << bits) - 1 for bits in range(129)]
 _MASK_HIGH = np.array([mask >> 64 for mask in _MASKS], np.uint64)
 _MASK_LOW = np.array([mask & (1 << 64) - 1 for mask in _MASKS], np.uint64)
@@ -179,14 +182,22 @@ def from_pairs(first: pa.Array, last: pa.Array, family: int | None = None) -> Pa
 
     An integer, as a number or a decimal text, up to 2^32 - 1 is IPv4 unless ``family`` is 6.
     """
-    low_end, high_end = _ends(first, family), _ends(last, family)
+    return _between(_ends(first, family), _ends(last, family))
+
+
+def from_hexadecimal_pairs(first: pa.Array, last: pa.Array, family: int | None) -> ParsedRanges:
+    """Parse inclusive ranges; each end is a hexadecimal number, padded or not, without a prefix."""
+    return _between(*(_of_integers(*_hexadecimals(_trim(end)), family) for end in (first, last)))
+
+
+def _between(begin: MixedAddresses, end: MixedAddresses) -> ParsedRanges:
     # Later reasons replace earlier ones; "descending" only marks rows without a reason.
-    reason = np.zeros(len(first), np.uint8)
-    reason[low_end.family != high_end.family] = _TWO_FAMILIES
-    reason[(low_end.family == 0) | (high_end.family == 0)] = NOT_ADDRESS
-    begin, end = Addresses(low_end.low, low_end.high), Addresses(high_end.low, high_end.high)
-    reason[(reason == 0) & (end < begin)] = DESCENDING
-    return ParsedRanges(np.where(reason == 0, low_end.family, 0), begin, end, reason)
+    reason = np.zeros(len(begin.family), np.uint8)
+    reason[begin.family != end.family] = _TWO_FAMILIES
+    reason[(begin.family == 0) | (end.family == 0)] = NOT_ADDRESS
+    first, last = Addresses(begin.low, begin.high), Addresses(end.low, end.high)
+    reason[(reason == 0) & (last < first)] = DESCENDING
+    return ParsedRanges(np.where(reason == 0, begin.family, 0), first, last, reason)
 
 
 def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
@@ -194,21 +205,21 @@ def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
         return _of_integers(*_whole_numbers(column), family)
     column = _trim(column)
     text = _text(column)
-    addresses = parse(text.data, text.starts, text.lengths)
-    _unpack(addresses, text, _packed_rows(column, text))
-    other_rows = np.flatnonzero(addresses.family == 0)
-    if len(other_rows):
-        integers = _of_integers(*_decimals(column.take(pa.array(other_rows))), family)
-        addresses.family[other_rows] = integers.family
-        addresses.high[other_rows], addresses.low[other_rows] = integers.high, integers.low
+    addresses = _parse(text, _is_packed(column, text), text.lengths)
+    others = np.flatnonzero(addresses.family == 0)
+    if len(others):
+        integers = _of_integers(*_decimals(column.take(pa.array(others))), family)
+        addresses.family[others] = integers.family
+        addresses.high[others], addresses.low[others] = integers.high, integers.low
     return addresses
 
 
-def _decimals(texts: pa.Array) -> tuple[U64, U64, Bools]:
-    """Parse decimal integers below 2^128; return high halves, low halves and the valid rows."""
-    if pc.any(pc.match_substring(texts, ".")).as_py():  # 134744064.0, as pandas writes
-        texts = pc.replace_substring_regex(texts, r"\.0*$", "")
+def _decimals(texts: pa.Array) -> Integers:
+    """Parse decimal integers below 2^128."""
     good = pc.match_substring_regex(texts, _DECIMAL).fill_null(False)
+    if not pc.all(good).as_py():  # perhaps 134744064.0, as pandas writes
+        texts = pc.replace_substring_regex(texts, r"\.0*$", "")
+        good = pc.match_substring_regex(texts, _DECIMAL).fill_null(False)
     # 39 digits can exceed 2^128 (3.4 * 10^38), and never 2^192.
     numbers = pc.if_else(good, texts, None).cast(pa.string()).cast(pa.decimal256(_DIGITS))
     # Arrow stores a decimal256 as four words, the lowest first; 10^39 is below 2^192.
@@ -216,8 +227,19 @@ def _decimals(texts: pa.Array) -> tuple[U64, U64, Bools]:
     return words[:, 1], words[:, 0], np.asarray(good) & (words[:, 2] == 0)
 
 
-def _whole_numbers(column: pa.Array) -> tuple[U64, U64, Bools]:
-    """Return the halves of integers of at most 64 bits, and which rows are neither null nor < 0."""
+def _hexadecimals(texts: pa.Array) -> Integers:
+    """Parse hexadecimal integers as the texts of IPv6 addresses."""
+    # "a000001" becomes 0000:0000:0000:0000:0000:0000:0a00:0001.
+    padded = pc.utf8_lpad(texts, 32, "0")
+    good = pc.and_(pc.match_substring_regex(padded, _HEX_GROUPS), pc.not_equal(texts, ""))
+    ipv6 = pc.if_else(good, pc.replace_substring_regex(padded, _HEX_GROUPS, _IPV6_TEXT), None)
+    text = _text(ipv6)
+    addresses = parse(text.data, text.starts, text.lengths)
+    return addresses.high, addresses.low, addresses.family == 6
+
+
+def _whole_numbers(column: pa.Array) -> Integers:
+    """Return integers of at most 64 bits; null and those below 0 are invalid."""
     valid = pc.fill_null(pc.greater_equal(column, 0), False)
     low = pc.if_else(valid, column, pa.scalar(0, column.type)).cast(pa.uint64())
     return np.zeros(len(column), np.uint64), np.asarray(low), np.asarray(valid)
@@ -231,29 +253,3 @@ def _of_integers(high: U64, low: U64, good: Bools, family: int | None) -> MixedA
     small = (high == 0) & (low <= _IPV4_MAX) & (family != 6)
     families = np.where(good, np.where(small, 4, 6), 0).astype(np.uint8)
     return MixedAddresses(families, np.where(good, high, 0), np.where(good, low, 0))
-
-
-def from_hexadecimal_pairs(first: pa.Array, last: pa.Array, family: int | None) -> ParsedRanges:
-    """Parse inclusive ranges; each end is a hexadecimal number, padded or not, without a prefix.
-
-    A range up to 2^32 - 1 is IPv4 unless ``family`` is 6. The digits are parsed as the text of an
-    IPv6 address; an IPv4 address is its low part.
-    """
-    ranges = from_pairs(_as_ipv6_text(first), _as_ipv6_text(last))
-    if family == 6:
-        return ranges
-    small = (ranges.last.high == 0) & (ranges.last.low <= _IPV4_MAX)
-    reason = ranges.reason.copy()
-    if family == 4:
-        reason[(reason == 0) & ~small] = NOT_ADDRESS
-    families = np.where(reason == 0, np.where(small, 4, 6), 0).astype(np.uint8)
-    return ParsedRanges(families, ranges.first, ranges.last, reason)
-
-
-def _as_ipv6_text(digits: pa.Array) -> pa.Array:
-    """Return hexadecimal numbers as texts of IPv6 addresses; null for an invalid number."""
-    # "a000001" becomes 0000:0000:0000:0000:0000:0000:0a00:0001.
-    digits = _trim(digits)
-    padded = pc.utf8_lpad(digits, 32, "0")
-    good = pc.and_(pc.match_substring_regex(padded, _HEX_GROUPS), pc.not_equal(digits, ""))
-    return pc.if_else(good, pc.replace_substring_regex(padded, _HEX_GROUPS, _IPV6_TEXT), None)

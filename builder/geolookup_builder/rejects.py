@@ -1,22 +1,19 @@
 """The rows of a source that are rejected, lose a value or are far: their counts and list.
 
-While a source is read, only record number and reason of a rejected row are kept, and the text of
-an invalid value. A second pass over the members with such rows reads their lines and texts.
+While a source is read, only row numbers and reasons are kept, and the text of an invalid value. A
+second pass over the members with such rows reads their lines and texts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
-from geolookup.contract.fields import Field
 from geolookup.dataset.intervals import I64
 from geolookup.files.csv_lines import csv_writer
 from geolookup.filesystem import atomic
@@ -24,7 +21,6 @@ from geolookup.remote.key import Mask
 from geolookup_builder.build_report import FAR_KM
 from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
-from geolookup_builder.values import reason_of
 
 #: Invalid values of a field, and far rows, of a source table that are listed; all are counted.
 MOST_LISTED = 100_000
@@ -33,60 +29,50 @@ _FAR = f"far: coordinates over {FAR_KM} km outside their country"
 
 
 @dataclass(frozen=True, slots=True)
-class NulledCells:
-    """Values of one field of a batch that become null: the row and the text of each.
+class Remarks:
+    """What is wrong with rows: a word of ``KINDS``, and a text of each row.
 
-    They are invalid, or mean nothing ``without`` another field, whose value is.
+    Of a ``field`` the texts are values; ``reason`` follows each.
     """
 
-    field: Field
+    word: str
     rows: I64
-    texts: pa.Array
-    without: str = ""
+    texts: Sequence[str]
+    field: str = ""
+    reason: str = ""
 
-    @property
-    def reason(self) -> str:
-        """The reason, to follow the value."""
-        return f"means nothing without {self.without}" if self.without else reason_of(self.field)
+    def reasons(self, mask: Mask) -> Iterator[str]:
+        """Yield the reason of each row."""
+        for text in self.texts:
+            # Masked before it is cut: a part of a key is not recognised.
+            value = f"{self.field} {mask(text)[:_SHOWN]!r} {self.reason}"
+            yield value if self.field else text
 
 
 @dataclass(slots=True)
 class _OfMember:
     numbers: RecordNumbers
-    rows: list[I64] = field(default_factory=list)  # rejected; all rows are of the member
-    reasons: list[I64] = field(default_factory=list)
-    nulled: list[NulledCells] = field(default_factory=list)
-    far: list[I64] = field(default_factory=list)
+    remarks: list[Remarks] = field(default_factory=list)
 
-    def rejected(self) -> dict[int, str]:
-        """Return the reason of each rejected row, by the number of its record."""
-        records = self.numbers.of(np.concatenate(self.rows)).tolist()
-        texts = [REASONS[reason] for reason in np.concatenate(self.reasons)]
-        # Records with a wrong number of cells have no row in a batch, only a number.
-        skipped = dict.fromkeys(self.numbers.skipped, WRONG_CELL_COUNT)
-        return {**dict(zip(records, texts, strict=True)), **skipped}
-
-    def remarks(self, mask: Mask, word: str = "", column: str = "") -> Iterator[tuple[int, str]]:
-        """Yield record and reason of invalid values and far rows; of one kind, or all."""
-        for cells in self.nulled if word != "far" else ():
-            name = cells.field.source_column
-            if column in ("", name):
-                for record, text in self._records(cells.rows, cells.texts.to_pylist()):
-                    # Masked before it is cut: a part of a key is not recognised.
-                    yield record, f"{name} {mask(text)[:_SHOWN]!r} {cells.reason}"
-        for rows in self.far if word != "nulled" else ():
-            yield from self._records(rows, [_FAR] * len(rows))
-
-    def _records(self, rows: I64, texts: list[str]) -> Iterator[tuple[int, str]]:
-        return zip(self.numbers.of(rows).tolist(), texts, strict=True)
+    def records(self, word: str, column: str, mask: Mask) -> Iterator[tuple[int, str]]:
+        """Yield the records of a kind, and of a field, with their reasons."""
+        for remarks in self.remarks:
+            if (remarks.word, remarks.field) == (word, column):
+                records = self.numbers.of(remarks.rows).tolist()
+                yield from zip(records, remarks.reasons(mask), strict=True)
+        if word == "rejected":
+            # Records with a wrong number of cells have no row in a batch, only a number.
+            yield from ((record, WRONG_CELL_COUNT) for record in self.numbers.skipped)
 
     def all_reasons(self, mask: Mask) -> dict[int, str]:
         """Return all reasons of each record in one text; a rejected row has only its own."""
-        reasons: dict[int, str] = {}
-        for record, text in self.remarks(mask):
-            reason = text if text == _FAR else f"nulled: {text}"
-            reasons[record] = f"{reasons[record]}; {text}" if record in reasons else reason
-        return {**reasons, **self.rejected()}
+        fields = dict.fromkeys(one.field for one in self.remarks if one.field)
+        reasons = dict[int, str]()
+        for word, column in (*(("nulled", name) for name in fields), ("far", "")):
+            for record, text in self.records(word, column, mask):
+                reason = text if word == "far" else f"nulled: {text}"
+                reasons[record] = f"{reasons[record]}; {text}" if record in reasons else reason
+        return {**reasons, **dict(self.records("rejected", "", mask))}
 
     def find(self, reasons: dict[int, str]) -> Iterator[Reject]:
         """Yield records with line and text, in file order."""
@@ -100,18 +86,18 @@ class Rejects:
     members: dict[int, _OfMember] = field(default_factory=dict)
     _listed: Counter[str] = field(default_factory=Counter)  # by field
 
-    def add(self, batch: Batch, nulled: Sequence[NulledCells], far: I64) -> None:
+    def add(self, batch: Batch, nulled: Iterable[Remarks], far: I64) -> None:
         """Record the rejected rows of a batch (no family), its invalid values and far rows."""
         # By identity: an archive may hold two members of one name.
         of_member = self.members.setdefault(id(batch.numbers), _OfMember(batch.numbers))
-        rows = np.flatnonzero(batch.ranges.family == 0)
-        of_member.rows.append(rows + batch.start)
-        of_member.reasons.append(batch.ranges.reason[rows].astype(np.int64))
-        of_member.far.append(self._first(_FAR, far) + batch.start)
+        rejected = np.flatnonzero(batch.ranges.family == 0)
+        reasons = [REASONS[reason] for reason in batch.ranges.reason[rejected]]
+        of_member.remarks.append(Remarks("rejected", rejected + batch.start, reasons))
+        far = self._first("", far) + batch.start
+        of_member.remarks.append(Remarks("far", far, [_FAR] * len(far)))
         for cells in nulled:
-            first = self._first(cells.field.path, cells.rows)
-            texts = cells.texts.slice(0, len(first))
-            of_member.nulled.append(replace(cells, rows=first + batch.start, texts=texts))
+            rows = self._first(cells.field, cells.rows) + batch.start
+            of_member.remarks.append(replace(cells, rows=rows, texts=cells.texts[: len(rows)]))
 
     def _first(self, name: str, rows: I64) -> I64:
         """Return as many rows as are still listed under a name."""
@@ -125,39 +111,27 @@ class Rejects:
 
     def counts(self) -> Counter[str]:
         """Return the number of rejected rows by reason."""
-        counts: Counter[str] = Counter()
-        for member in self.members.values():
-            reasons, numbers = np.unique(np.concatenate(member.reasons), return_counts=True)
-            counts.update({REASONS[r]: int(n) for r, n in zip(reasons, numbers, strict=True)})
-            counts[WRONG_CELL_COUNT] += len(member.numbers.skipped)
-        # Unary plus drops the reasons without a row.
-        return +counts
+        return Counter(
+            reason
+            for member in self.members.values()
+            for _, reason in member.records("rejected", "", str)
+        )
 
     def first(self, word: str, column: str, mask: Mask) -> Reject | None:
-        """Return the first row of a kind of ``limits``, None if its rows are not listed.
+        """Return the first row of a kind of ``KINDS``, None if its rows are not listed.
 
         Its reason quotes the value or the row.
         """
-        for member in self.members.values() if word in ("rejected", "nulled", "far") else ():
-            reasons = (
-                iter(member.rejected().items())
-                if word == "rejected"
-                else member.remarks(mask, word, column)
-            )
-            first = min(reasons, key=itemgetter(0), default=None)
+        for member in self.members.values():
+            first = min(member.records(word, column, mask), default=None)
             row = first and next(member.find(dict([first])), None)
             if row:
                 quoted = "" if word == "nulled" else f": {mask(row.text)[:_SHOWN]!r}"
                 return Reject(row.file, row.line, row.reason + quoted, "")
         return None
 
-    def find(self) -> Iterator[Reject]:
-        """Yield the rejected rows with line and text, member by member, in file order."""
-        for member in self.members.values():
-            yield from member.find(member.rejected())
-
-    def find_all(self, mask: Mask) -> Iterator[Reject]:
-        """Yield the rejected rows, those that lost values and far ones, as ``find`` does."""
+    def find(self, mask: Mask) -> Iterator[Reject]:
+        """Yield these rows with line and text, member by member, in file order."""
         for member in self.members.values():
             yield from member.find(member.all_reasons(mask))
 
@@ -174,7 +148,7 @@ def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
     ):
         rows = csv_writer(stream)
         rows.writerow(("file", "line", "reason", "text"))
-        for reject in chain.from_iterable(source.find_all(mask) for source in rejects):
+        for reject in chain.from_iterable(source.find(mask) for source in rejects):
             # Files without lines have line 0.
             cells = mask(reject.file), reject.line or "", reject.reason, mask(reject.text)
             rows.writerow(cells)

@@ -24,6 +24,8 @@ from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import Provenance
 from geolookup_builder.values import Reference
 
+#: The types of indices of dictionaries, and the greatest index of each.
+_INDICES = ((pa.int8(), 127), (pa.int16(), 32_767), (pa.int32(), 2**31 - 1))
 #: The columns of a row of the country table.
 CountryRecord = Mapping[str, object]
 
@@ -79,16 +81,26 @@ def _sparse(highs: U64, columns: Columns) -> U64:
 
 
 def provenance_tables(families: Mapping[int, Provenance], columns: Columns) -> dict[str, pa.Table]:
-    """Return the tables of provenance, by file name."""
-    return {fmt.PROVENANCE[family]: _provenance(part, columns) for family, part in families.items()}
+    """Return the tables of provenance, by file name.
+
+    A layer that no source decides has no column.
+    """
+    content = {}
+    for family, part in families.items():
+        sources = {layer: numbers for layer, numbers in part.sources.items() if numbers.any()}
+        content[fmt.PROVENANCE[family]] = pa.table({**_starts(part.starts, columns), **sources})
+    return content
 
 
-def starts(first: Addresses, columns: Columns) -> dict[str, pa.Array]:
+def _starts(first: Addresses, columns: Columns) -> dict[str, pa.Array]:
     """Return the columns of the intervals' first addresses."""
     if first.high is None:
         return {"start": _array(first.low)}
     # Nearly all starts are multiples of 2^64, so there are few distinct lower halves.
-    return {"start_high": _array(first.high), "start_low": _encode_numbers(first.low, columns)}
+    codes, distinct = columns.encoded(first.low)
+    indices = np.arange(len(distinct), dtype=_narrowest(len(distinct)).to_pandas_dtype())
+    low = pa.DictionaryArray.from_arrays(_array(columns.looked_up(indices, codes)), distinct)
+    return {"start_high": _array(first.high), "start_low": low}
 
 
 def _array(numbers: NDArray[Any]) -> pa.Array:
@@ -98,23 +110,10 @@ def _array(numbers: NDArray[Any]) -> pa.Array:
     return pa.array(numbers)
 
 
-def _encode_numbers(numbers: NDArray[Any], columns: Columns) -> pa.DictionaryArray:
-    """Return the same as ``encode``, chunk by chunk."""
-    codes, distinct = columns.encoded(numbers)
-    indices = np.arange(len(distinct), dtype=narrowest(len(distinct)).to_pandas_dtype())
-    return pa.DictionaryArray.from_arrays(_array(columns.looked_up(indices, codes)), distinct)
-
-
-def _provenance(family: Provenance, columns: Columns) -> pa.Table:
-    # A layer that no source decides has no column.
-    sources = {layer: numbers for layer, numbers in family.sources.items() if numbers.any()}
-    return pa.table({**starts(family.starts, columns), **sources})
-
-
 def _intervals(family: FamilyIntervals, columns: Columns) -> pa.Table:
     return pa.table(
         {
-            **starts(family.starts, columns),
+            **_starts(family.starts, columns),
             # No number is negative: the same bytes, without a copy.
             **{table: _array(rows.view(np.uint32)) for table, rows in family.rows.items()},
         }
@@ -167,35 +166,22 @@ def _country_record(
     code: str | None, continent: str | None, reference: Reference
 ) -> dict[str, object]:
     country = reference.countries[code] if code else None
-    record = {
-        field.column: _plain(getattr(country, field.column, None)) for field in in_table(COUNTRY)
-    }
+    record = {field.column: getattr(country, field.column, None) for field in in_table(COUNTRY)}
     record["continent_code"] = continent
     record["continent_name"] = reference.continents.get(continent) if continent else None
     return record
 
 
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
 def _column(column: pa.Array) -> pa.Array:
-    return encode(column) if pa.types.is_string(column.type) else column
-
-
-def encode(column: pa.Array) -> pa.Array:
-    """Return a dictionary column with the narrowest index type for its distinct values."""
-    if column.null_count == len(column):  # as most fields of most datasets
-        return pa.DictionaryArray.from_arrays(
-            pa.nulls(len(column), pa.int8()), pa.array([], column.type)
-        )
+    """Return texts as a dictionary with the narrowest indices; other values as they are."""
+    if not pa.types.is_string(column.type):
+        return column
     distinct = column.dictionary_encode()
-    indices = distinct.indices.cast(narrowest(len(distinct.dictionary)))
+    indices = distinct.indices.cast(_narrowest(len(distinct.dictionary)))
     return pa.DictionaryArray.from_arrays(indices, distinct.dictionary)
 
 
-def narrowest(values: int) -> pa.DataType:
+def _narrowest(values: int) -> pa.DataType:
     """Return the narrowest type of indices of so many distinct values."""
     # 128 distinct values have the last index 127, the greatest of int8.
-    kinds = (kind for kind in (np.int8, np.int16, np.int32) if values - 1 <= np.iinfo(kind).max)
-    return pa.from_numpy_dtype(next(kinds))
+    return next(kind for kind, most in _INDICES if values - 1 <= most)

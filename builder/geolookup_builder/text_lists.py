@@ -9,43 +9,31 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from geolookup.dataset.arrow_files import without_nulls
-from geolookup_builder.fragments import list_texts
-
-#: ``["a","b"]``, compact and without escapes: split without the standard library.
-_PLAIN = r'^\["[^"\\]+"(,"[^"\\]+")*\]$'
 EMPTY = "[]"  # a list without items
-_SEPARATOR, _BETWEEN = ";", '","'
-# Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
-_NO_TEXT, _NOTHING = (pa.scalar(text, pa.string()) for text in (None, ""))
 
 
 def clean(cells: pa.Array) -> pa.Array:
     """Return the lists of distinct cells as JSON texts, null if invalid."""
-    is_json = without_nulls(pc.starts_with(cells, "["), False)
-    texts = _write(pc.split_pattern(pc.if_else(is_json, _NO_TEXT, cells), _SEPARATOR))
-    if is_json.true_count:
-        texts = pc.replace_with_mask(texts, is_json, _write(lists(cells.filter(is_json))))
-    return texts
+    return pa.array(map(_compact, cells.to_pylist()), pa.string())
+
+
+def _compact(cell: str | None) -> str | None:
+    if cell is None:
+        return None
+    items = _items(cell) if cell.startswith("[") else cell.split(";")
+    if items is None:
+        return None
+    known = [item for item in map(str.strip, items) if item]
+    return json.dumps(known, ensure_ascii=False, separators=(",", ":"))
 
 
 def lists(texts: pa.Array) -> pa.Array:
-    """Return the lists that JSON texts hold, null for other texts."""
-    is_plain = without_nulls(pc.match_substring_regex(texts, _PLAIN), False)
-    inner = pc.utf8_slice_codeunits(pc.if_else(is_plain, texts, _NO_TEXT), 2, -2)
-    values = pc.split_pattern(inner, _BETWEEN)
-    others = np.flatnonzero(pc.and_not(pc.is_valid(texts), is_plain).to_numpy(zero_copy_only=False))
-    if not len(others):
-        return values
-    parsed = [_items(text) for text in texts.take(pa.array(others)).to_pylist()]
-    # Arrow has no replace_with_mask of lists: the lists of both kinds are taken by position.
-    at = np.arange(len(texts))
-    at[others] = np.arange(len(texts), len(texts) + len(others))
-    return pa.concat_arrays([values, pa.array(parsed, values.type)]).take(pa.array(at))
+    """Return the lists that JSON texts hold."""
+    return pa.array(
+        (text and json.loads(text) for text in texts.to_pylist()), pa.list_(pa.string())
+    )
 
 
 def _items(text: str) -> list[str] | None:
@@ -64,16 +52,3 @@ def _items(text: str) -> list[str] | None:
 def is_text(text: str) -> bool:
     """Return whether a string of JSON has no lone surrogate: no column can hold one."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _write(lists: pa.Array) -> pa.Array:
-    """Return lists as JSON texts, without blanks around items and without empty ones."""
-    # Lists [" a", ""], null, [""]: items 0 and 1 are of row 0, item 2 is of row 2.
-    rows = pc.list_parent_indices(lists).to_numpy()
-    items = pc.utf8_trim_whitespace(lists.flatten())
-    keep = pc.not_equal(items, _NOTHING)
-    rows, items = rows[keep.to_numpy(zero_copy_only=False)], items.filter(keep)
-    sizes = np.bincount(rows, minlength=len(lists))
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    texts = list_texts(pa.ListArray.from_arrays(pa.array(offsets), items))
-    return pc.if_else(lists.is_valid(), texts, _NO_TEXT)

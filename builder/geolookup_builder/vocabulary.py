@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 
@@ -71,20 +70,15 @@ def translate(cells: pa.Array, words: Words) -> pa.Array:
     Of joined words (``ISP/MOB``) the first with a counterpart in the contract is used: a
     field holds one word, and vendors state the fixed line first.
     """
-    lower = pc.utf8_lower(cells)
+    return pa.array((_translated(cell, words) for cell in cells.to_pylist()), pa.string())
+
+
+def _translated(cell: str | None, words: Words) -> str | None:
+    if cell is None:
+        return None
+    word = cell.lower()
     # "isp/mob" -> "residential"; "foo/mob" has an unknown part and is invalid as a whole.
-    table = {**words, **_translate_joined(lower, words)}
-    values = pa.array([word or NO_WORD for word in table.values()], pa.string())
-    return values.take(pc.index_in(lower, pa.array(list(table), pa.string())))
-
-
-def _translate_joined(lower: pa.Array, words: Words) -> dict[str, str | None]:
-    """Return the translations of the cells that join known words with slashes."""
-    has_slash = pc.match_substring(lower, "/")
-    cells = [cell for cell in lower.filter(has_slash).to_pylist() if cell not in words]
-    parts = {cell: [part.strip() for part in cell.split("/")] for cell in cells}
-    return {
-        cell: next((words[part] for part in words_of_cell if words[part]), None)
-        for cell, words_of_cell in parts.items()
-        if all(part in words for part in words_of_cell)
-    }
+    parts = [word] if word in words else [part.strip() for part in word.split("/")]
+    if not all(part in words for part in parts):
+        return None
+    return next(filter(None, map(words.get, parts)), NO_WORD)

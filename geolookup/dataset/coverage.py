@@ -22,6 +22,7 @@ from geolookup.dataset.public_ranges import any_known
 from geolookup.errors import REBUILD, DatasetError, count_text
 
 _SMALL = 0.0001  # a share that percent with two decimals would round to 0
+_LEAST = 0.001  # a share of public IPv4 that is stated in percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +153,13 @@ def coverage_lines(coverage: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
 def coverage_text(addresses: Mapping[str, int]) -> str:
     """Return numbers of addresses by family as text: IPv4 as a share of the public, unless small.
 
-    >>> coverage_text({"ipv4": 1 << 24, "ipv6": 3 << 80}), coverage_text({"ipv4": 256})
-    ('0.45 % of public IPv4, 3 /48 networks of IPv6', '256 addresses of IPv4')
+    >>> coverage_text({"ipv4": 1 << 24, "ipv6": 3 << 80}), coverage_text({"ipv4": 1 << 21})
+    ('0.45 % of public IPv4, 3 /48 networks of IPv6', '2,097,152 addresses of IPv4')
     """
     ipv4, ipv6 = addresses.get("ipv4", 0), addresses.get("ipv6", 0)
     share = ipv4 / public_space(4)
     few = f"{addresses_text(ipv4)} of IPv4"
-    texts = [few if share < _SMALL else f"{percent_text(share)} of public IPv4"] if ipv4 else []
+    texts = [few if share < _LEAST else f"{percent_text(share)} of public IPv4"] if ipv4 else []
     return ", ".join([*texts, f"{addresses_text(ipv6)} of IPv6"] if ipv6 else texts)
 
 

@@ -214,10 +214,7 @@ def cut_at(family: int, ranges: Iterable[Range]) -> tuple[Addresses, Bools]:
 
 
 def overlay(partitions: Sequence[Addresses]) -> tuple[Addresses, list[I64]]:
-    """Return the joint intervals, and by partition the number of the interval that holds each.
-
-    Partitions with few intervals are best given first.
-    """
+    """Return the joint intervals, and by partition the number of the interval that holds each."""
     joint, holding = partitions[0], [np.arange(len(partitions[0]))]
     for number, further in enumerate(partitions[1:]):
         joint, of_joint, of_further = _merge(joint, further)
@@ -241,6 +238,9 @@ def _merge(one: Addresses, other: Addresses) -> tuple[Addresses, I64, I64]:
     Nothing is sorted. The number of starts of ``one`` at or below a start of ``other``, plus the
     fresh starts of ``other`` before it, is its place in the union.
     """
+    if len(one) < len(other):  # the few are searched among the many
+        joint, of_other, of_one = _merge(other, one)
+        return joint, of_one, of_other
     before = one.search(other)  # 1, 2, 3: at least 1, because one begins with 0
     fresh = ~one[before - 1].equals(other)  # only 20 is not in one
     position = before + np.cumsum(fresh) - 1  # 0, 2, 3: of other's starts in the union

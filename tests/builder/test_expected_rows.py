@@ -12,17 +12,16 @@ import os
 import random
 from collections import Counter
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from geolookup.errors import BuildError, count_text
+from geolookup.errors import count_text
 from tests.builder.building import fails, recipe, unwritable
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import read_at
 from tests.conftest import Build, build_at
-from tests.internals.builder import Bound, RowsBefore, check_drop, delimited, expected_rows
+from tests.internals.builder import Bound, delimited
 
 HEADER = "network,isp\n"
 
@@ -61,7 +60,7 @@ def test_min_rows_and_bad_values(tmp_path: Path) -> None:
     text = recipe('path = "a.csv"\nmin_rows = 3')
     read_at(tmp_path, {"a.csv": rows(3)}, text)
     error = fails(tmp_path, {"a.csv": rows(2)}, text)
-    assert error.problem == f"2 usable rows in {tmp_path / 'a.csv'}, min_rows is 3"
+    assert error.problem == "min_rows = 3 of a.csv: found 2 usable rows"
     for line, problem in WRONG.items():
         text = recipe(f'path = "a.csv"\n{line}')
         assert fails(tmp_path, {"a.csv": rows(1)}, text, empty="").problem == problem
@@ -76,30 +75,26 @@ def dropping(name: str) -> str:
 
 def test_max_drop_compares_with_the_dataset_that_is_replaced(tmp_path: Path) -> None:
     """A source of another month is the same; of another name it is not."""
-    unchecked = "max_drop was not checked:"
-    no_dataset = f"{unchecked} no earlier dataset"
+    unchecked = "max_drop was not checked: no earlier dataset has its rows"
     _, report = build_at(tmp_path, {"a-2026-01.csv": rows(10)}, dropping("a-2026-01.csv"))
-    assert report.warnings == [f"a-2026-01.csv: {no_dataset}"]
+    assert report.warnings == [f"a-2026-01.csv: {unchecked}"]
     files: dict[str, str | bytes] = {"a-2026-02.csv": rows(7)}
     assert fails(tmp_path, files, dropping("a-2026-02.csv")).problem == (
-        'a-2026-02.csv has 7 usable rows, 10 before, but max_drop = "20%" allows 8 at least'
+        'max_drop = "20%" of a-2026-02.csv: found 7 usable rows, 10 before'
     )
     _, report = build_at(tmp_path, {"a-2026-02.csv": rows(8)}, dropping("a-2026-02.csv"))
     assert report.warnings == []
+    assert [demand.is_met for demand in report.quality] == [True]
     dataset, report = build_at(tmp_path, {"b.csv": rows(1)}, dropping("b.csv"))
-    assert report.warnings == [f"b.csv: {unchecked} the earlier dataset has no rows of this source"]
+    assert report.warnings == [f"b.csv: {unchecked}"]
     (dataset / "manifest.json").write_text('{"format": "geolookup-dataset"}', encoding="utf-8")
     _, report = build_at(tmp_path, {"b.csv": rows(1)}, dropping("b.csv"))
-    assert report.warnings == [f"b.csv: {no_dataset}"]
+    assert report.warnings == [f"b.csv: {unchecked}"]
 
 
-def test_max_drop_is_exact() -> None:
+def test_shares_are_exact() -> None:
     """In floats 10,500 * 99.4 / 100 is more than 10,437."""
-    expected = expected_rows.RowRules(max_drop=Bound(Fraction("0.006")))
-    check = partial(check_drop, expected, Path("recipe"), "a.csv")
-    assert check(10_437, RowsBefore([("a.csv", 10_500)])) is None
-    with pytest.raises(BuildError, match="allows 10,437 at least"):
-        check(10_436, RowsBefore([("a.csv", 10_500)]))
+    assert 10_500 - Bound(Fraction("0.006")).of(10_500) == 10_437
 
 
 def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:

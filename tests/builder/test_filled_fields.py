@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from tests.builder.building import STATIONS, enriched
+from tests.builder.building import enriched
 from tests.internals.builder import (
     REGION_COLUMNS,
     REGION_NAMES,
@@ -226,8 +225,11 @@ def test_nearest_as_trigonometry_has_it(
             assert kilometres(at, stations[int(code)]) < min(least, max_km) + 1e-3
 
 
-def codes(
-    folder: Path, rows: Iterable[str], enrich: str = WEATHER_ON, stations: str = STATIONS
-) -> list[object]:
-    answers, _ = enriched(folder, enrich, HEADER, *rows, stations=stations)
-    return [answer.get("weather_code") for answer in answers]
+@needs("scipy")
+def test_the_nearest_station_of_rows(tmp_path: Path) -> None:
+    """A station of one row, none beyond the distance, none without both coordinates."""
+    rows = {"US,51.5,-0.1,": "X", "US,0,0,": None, "US,51.5,,": None, "US,,,": None}
+    text = "code,latitude,longitude\nX,51.4,-0.1\n"
+    answers, counts = enriched(tmp_path, WEATHER_ON, HEADER, *rows, stations=text)
+    assert [answer.get("weather_code") for answer in answers] == [*rows.values()]
+    assert counts == {"weather_code": FillCount(1, 3)}

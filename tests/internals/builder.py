@@ -2,10 +2,10 @@
 
 import geolookup_builder as package
 from geolookup_builder import bands as band_module
-from geolookup_builder import columns, compile, expected_rows, memory, output_files
+from geolookup_builder import columns, compile, memory, output_files
 from geolookup_builder.bands import Band, bands, underlay_bands
 from geolookup_builder.build_options import Options
-from geolookup_builder.build_report import BuildReport, Demand, FillCount, SourceReport
+from geolookup_builder.build_report import KINDS, BuildReport, Demand, FillCount, SourceReport
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import check_recipe
@@ -14,12 +14,11 @@ from geolookup_builder.columns import Columns, JoinedIntervals
 from geolookup_builder.compile import compile_dataset, compile_recipe, sources_read
 from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.demands import check as demands_check
-from geolookup_builder.demands import check_truth, failures
+from geolookup_builder.demands import failures
 from geolookup_builder.downloads import read_through, with_local_paths
 from geolookup_builder.enrichment.regions import COLUMNS as REGION_COLUMNS
 from geolookup_builder.enrichment.regions import FILE as REGION_NAMES
 from geolookup_builder.enrichment.regions import Regions
-from geolookup_builder.expected_rows import RowsBefore, check_drop
 from geolookup_builder.flatten import (
     Intervals,
     coalesce,
@@ -30,7 +29,7 @@ from geolookup_builder.flatten import (
 from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
-from geolookup_builder.limits import KINDS, Bound
+from geolookup_builder.limits import Bound
 from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import OverlaidSources

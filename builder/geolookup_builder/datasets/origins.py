@@ -16,18 +16,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from geolookup.dataset.intervals import overlay
 from geolookup.dataset.metadata import Source
+from geolookup.dataset.runs import join_runs
 from geolookup.errors import BuildError
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.columns import Columns, JoinedIntervals
-from geolookup_builder.datasets.source import DatasetSource
+from geolookup_builder.columns import Columns
 from geolookup_builder.layers import Provenance, coverage
-from geolookup_builder.recipe.document import MAX_SOURCES, SourceSpec
+from geolookup_builder.recipe.document import MAX_SOURCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +37,6 @@ class Origin:
     #: of a dataset, by family: which of ``sources`` decided each layer, from 1
     provenance: Mapping[int, Provenance] = field(default_factory=dict)
     report: SourceReport | None = None  # of a dataset
-
-    @classmethod
-    def of_files(cls, spec: SourceSpec, rows: int, date: str | None) -> Origin:
-        """Return a source that is not a dataset, with its usable rows and its date."""
-        texts: dict[str, Any] = {**spec.texts, "name": spec.name, "date": date}
-        return cls([Source(format=spec.format, rows=rows, **texts)])
-
-    @classmethod
-    def of_dataset(cls, dataset: DatasetSource, report: SourceReport) -> Origin:
-        """Return the sources behind a dataset."""
-        sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
-        return cls(sources, dataset.provenance(), report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,63 +52,57 @@ class Origins:
     provenance: dict[int, Provenance]
 
 
-def with_datasets(
-    families: Mapping[int, Provenance], origins: Sequence[Origin], columns: Columns
-) -> dict[int, Provenance]:
-    """Replace numbers of sources of the recipe with numbers of all origins' sources."""
-    # 1, 2 and 1 sources: the numbers 1, 2 and 4 for the first source of each.
-    sizes = [len(origin.sources) for origin in origins]
-    first = np.array([0, *(begin + 1 for begin in accumulate([0, *sizes[:-1]]))], np.uint16)
-    result = {}
-    for family, slots in families.items():
-        starts = slots.starts
-        numbers = {layer: columns.looked_up(first, of) for layer, of in slots.sources.items()}
-        for origin, number in zip(origins, first[1:], strict=True):
-            if origin.provenance:
-                of_dataset = origin.provenance[family]
-                starts, (before, within) = overlay([starts, of_dataset.starts])
-                numbers = {layer: of_layer[before] for layer, of_layer in numbers.items()}
-                for layer, behind in of_dataset.sources.items():
-                    is_here = numbers[layer] == number
-                    of_source = behind[within[is_here]].astype(np.uint16)
-                    numbers[layer][is_here] = np.where(of_source, of_source + number - 1, 0)
-        result[family] = Provenance(starts, numbers)
-    return result
-
-
 def resolve(
-    recipe: Path, full: Mapping[int, Provenance], origins: Sequence[Origin], columns: Columns
+    recipe: Path, families: Mapping[int, Provenance], origins: Sequence[Origin], columns: Columns
 ) -> Origins:
     """Number the sources of the manifest; note in reports how many behind datasets are dropped.
 
-    ``full`` has numbers of all origins' sources. Raises BuildError for more sources than a dataset
-    may have.
+    ``families`` has numbers of the recipe's sources. Raises BuildError for more sources than a
+    dataset may have.
     """
-    sources = [*chain.from_iterable(origin.sources for origin in origins)]
-    coverages = iter(coverage(full, len(sources), columns))
-    kept: list[Source | None] = []
-    decided = list[int]()
+    full = {family: _behind_datasets(part, origins) for family, part in families.items()}
+    coverages = iter(coverage(full, sum(len(origin.sources) for origin in origins), columns))
+    kept, decided = list[Source | None](), list[int]()
     for origin in origins:
         covered = [replace(source, coverage=next(coverages)) for source in origin.sources]
-        has_place = [one if one.coverage or not origin.provenance else None for one in covered]
-        kept += has_place
-        families = chain.from_iterable(source.coverage.values() for source in covered)
-        decided.append(max((max(counts.values()) for counts in families), default=0))
-        if origin.report is not None and None in has_place:
-            count = has_place.count(None)
-            origin.report.note += f", {count:,} of them without an address here"
-    result = [source for source in kept if source is not None]
-    if len(result) > MAX_SOURCES:
-        problem = f"{len(result)} sources with those behind datasets, at most {MAX_SOURCES}"
+        counts = chain.from_iterable(source.coverage.values() for source in covered)
+        decided.append(max((max(count.values()) for count in counts), default=0))
+        with_place = [one if one.coverage or not origin.provenance else None for one in covered]
+        kept += with_place
+        if origin.report is not None and None in with_place:
+            origin.report.note += f", {with_place.count(None):,} of them without an address here"
+    sources = [source for source in kept if source is not None]
+    if len(sources) > MAX_SOURCES:
+        problem = f"{len(sources)} sources with those behind datasets, at most {MAX_SOURCES}"
         raise BuildError(recipe, f"{problem} are allowed", remedy="name fewer sources")
     # Kept yes, no, yes: the numbers 0, 1, 1 (decides nothing), 2.
     numbers = np.cumsum([False, *(source is not None for source in kept)]).astype(np.uint8)
-    provenance = {}
-    for family, part in full.items():
-        size, kinds = len(part.starts), dict.fromkeys(part.sources, np.uint8)
-        joined = JoinedIntervals(columns, family, kinds)
-        for chunk in columns.chunks(size):
-            of_chunk = {layer: numbers[of[chunk]] for layer, of in part.sources.items()}
-            joined.append(part.starts[chunk], of_chunk)
-        provenance[family] = Provenance(*joined.finish())
-    return Origins(result, decided, provenance)
+    provenance = {
+        family: Provenance(
+            part.starts,
+            {layer: columns.looked_up(numbers, of) for layer, of in part.sources.items()},
+        )
+        for family, part in full.items()
+    }
+    return Origins(sources, decided, provenance)
+
+
+def _behind_datasets(part: Provenance, origins: Sequence[Origin]) -> Provenance:
+    """Replace numbers of sources of the recipe with numbers of all origins' sources."""
+    family = part.starts.family
+    if not any(origin.provenance for origin in origins):
+        return part
+    # 1, 2 and 1 sources: the numbers 1, 2 and 4 for the first source of each.
+    firsts = [*accumulate((len(origin.sources) for origin in origins), initial=1)]
+    of_recipe = np.array([0, *firsts[:-1]], np.uint16)
+    starts, numbers = part.starts, {layer: of_recipe[of] for layer, of in part.sources.items()}
+    for origin, first in zip(origins, firsts, strict=False):
+        if origin.provenance:
+            behind = origin.provenance[family]
+            starts, (before, within) = overlay([starts, behind.starts])
+            numbers = {layer: of_layer[before] for layer, of_layer in numbers.items()}
+            for layer, of_dataset in behind.sources.items():
+                is_here = np.flatnonzero(numbers[layer] == first)
+                of_source = of_dataset[within[is_here]].astype(np.uint16)
+                numbers[layer][is_here] = np.where(of_source > 0, of_source + (first - 1), 0)
+    return Provenance(*join_runs(starts, numbers))

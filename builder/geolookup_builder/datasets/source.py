@@ -8,7 +8,7 @@ network or the own table has a tuple in each of its layers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +39,7 @@ from geolookup_builder.flatten import Intervals
 from geolookup_builder.fragments import list_texts
 from geolookup_builder.intern import FamilyIntervals
 from geolookup_builder.layer_values import Column, LayerValues, distinct
-from geolookup_builder.layers import LayerPartition, Provenance
+from geolookup_builder.layers import LayerPartition, Provenance, restrict
 from geolookup_builder.recipe.document import SourceSpec
 
 #: By layer, the table whose rows have its tuples, and the number of each row's.
@@ -62,74 +62,68 @@ class DatasetSource:
         """Its fields."""
         return self.tables.manifest.schema
 
-    @property
-    def batches(self) -> Mapping[str, pa.RecordBatch]:
-        """Its mapped files by name."""
-        return self.tables.batches
-
     def numbers(self, layers: Mapping[str, LayerValues], fields: frozenset[str]) -> Numbers:
         """Add the tuples of its rows to layers; ``fields`` are those that the recipe reads."""
-        return {
-            layer: (_table(stated[0]), self._number(values, stated))
-            for layer, values in layers.items()
-            if (stated := self._stated(layer, fields))
-        }
+        numbers: dict[str, tuple[str, Codes]] = {}
+        for layer, values in layers.items():
+            names = [name for name in self.schema.stated.get(layer, ()) if name in fields]
+            columns = {name: self._column(self.schema.by_source_column[name]) for name in names}
+            if columns:
+                rows = len(columns[names[0]].codes)
+                of_row = values.add(distinct(columns, np.zeros(rows, bool)))
+                first = self.schema.by_source_column[names[0]]
+                numbers[layer] = LOCATION if layer == LOCATION else first.table, of_row
+        return numbers
 
-    def intervals(self) -> dict[int, Intervals]:
-        """Return the intervals of each family, owned by themselves; -1: unknown."""
-        return {
-            family: Intervals(
-                part.starts, np.where(any_known(part.rows), np.arange(len(part.starts)), -1)
-            )
-            for family, part in self.families.items()
-        }
-
-    def partition(self, intervals: Intervals, numbers: Numbers) -> LayerPartition:
-        """Return, by layer, intervals whose owners are intervals of the dataset."""
-        rows = self.families[intervals.starts.family].rows
-        # The owner -1 takes the last entry, 0: unknown.
-        of_tables = {
-            table: np.append(of_table, np.int32(0))[intervals.owner]
-            for table, of_table in rows.items()
-        }
+    def partition(
+        self, family: int, numbers: Numbers, kept: Intervals | None = None
+    ) -> LayerPartition:
+        """Return the answers of a family by layer, in the kept space only; without it in all."""
+        part = self.families[family]
+        rows = LayerPartition(part.starts, {**part.rows})
+        if kept is not None:
+            rows = restrict(rows, kept)
         return LayerPartition(
-            intervals.starts,
-            {layer: of_row[of_tables[table]] for layer, (table, of_row) in numbers.items()},
+            rows.starts,
+            {
+                layer: of_row[rows.numbers[table]]
+                for layer, (table, of_row) in numbers.items()
+                if of_row.any()
+            },
         )
 
-    def _stated(self, layer: str, fields: frozenset[str]) -> list[Field]:
-        names = self.schema.stated.get(layer, ())
-        return [self.schema.by_source_column[name] for name in names if name in fields]
-
-    def _number(self, values: LayerValues, fields: Sequence[Field]) -> Codes:
-        """Return the number of each row's tuple in a layer."""
-        columns = {field.source_column: self._column(field) for field in fields}
-        rows = len(columns[fields[0].source_column].codes)
-        return values.add(distinct(columns, np.zeros(rows, bool)))
+    def intervals(self) -> dict[int, Intervals]:
+        """Return the intervals of each family, numbered as rows of one table; -1: unknown."""
+        intervals, begin = dict[int, Intervals](), 0
+        for family, part in self.families.items():
+            numbers = np.arange(begin, begin + len(part.starts))
+            intervals[family] = Intervals(part.starts, np.where(any_known(part.rows), numbers, -1))
+            begin += len(numbers)
+        return intervals
 
     def _column(self, field: Field) -> Column:
         """Return the values of a field by row of the table that intervals refer to."""
-        values = self.batches[fmt.TABLES[field.table]].column(field.column)
+        values = self.tables.batches[fmt.TABLES[field.table]].column(field.column)
         if pa.types.is_list(values.type):
             values = list_texts(values)
         if not pa.types.is_dictionary(values.type):
             values = values.dictionary_encode()
         codes = without_nulls(values.indices, -1).to_numpy().astype(np.int32, copy=False)
         if field.table in (COUNTRY, ZONE):
-            codes = codes[self.batches[fmt.LOCATION].column(field.table).to_numpy()]
+            codes = codes[self.tables.batches[fmt.LOCATION].column(field.table).to_numpy()]
         return Column(codes, values.dictionary)
 
     def countries(self) -> Iterator[dict[str, object]]:
         """Yield the rows of its country table, without the unknown row."""
         names = [field.column for field in in_table(COUNTRY)]
-        for row in self.batches[fmt.COUNTRY].select(names).slice(1).to_pylist():
+        for row in self.tables.batches[fmt.COUNTRY].select(names).slice(1).to_pylist():
             yield {name: _as_stated(value) for name, value in row.items()}
 
     def provenance(self) -> dict[int, Provenance]:
         """Return which of its sources decided each layer, by family."""
         families = {}
         for family, name in fmt.PROVENANCE.items():
-            batch = self.batches[name]
+            batch = self.tables.batches[name]
             stored = [layer for layer in self.schema.layers if layer in batch.schema.names]
             sources = {layer: numbers_of(batch, layer) for layer in stored}
             families[family] = Provenance(starts_of(batch), sources)
@@ -158,11 +152,6 @@ class DatasetSource:
     def source_rows(self) -> int:
         """Return the usable rows of the sources behind it, as far as its manifest has them."""
         return sum(source.rows or 0 for source in self.metadata.sources)
-
-
-def _table(field: Field) -> str:
-    """Return the table that intervals refer to; locations refer to the others."""
-    return LOCATION if field.layer == LOCATION else field.table
 
 
 def _as_stated(value: object) -> object:
@@ -198,21 +187,15 @@ def open_source(spec: SourceSpec) -> Iterator[DatasetSource]:
             raise BuildError(spec.recipe, problem, remedy="drop it: the dataset has it")
     # Windows cannot remove files that are mapped.
     unpacked = TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True)
-    with _dataset_errors(), unpacked as folder:
-        path = location(spec)
-        with reading_errors(str(path)):
-            if path.is_file():
-                unpack(path, path := Path(folder, "dataset"))
-        yield _opened(spec, Path(resolve.folder(path)))
-
-
-@contextmanager
-def _dataset_errors() -> Iterator[None]:
-    """Raise the DatasetError of a source as the BuildError of its recipe."""
-    try:
-        yield
-    except DatasetError as error:
-        raise BuildError(error.path, error.problem, remedy=error.remedy) from error
+    with unpacked as folder:
+        try:
+            path = location(spec)
+            with reading_errors(str(path)):
+                if path.is_file():
+                    unpack(path, path := Path(folder, "dataset"))
+            yield _opened(spec, Path(resolve.folder(path)))
+        except DatasetError as error:
+            raise BuildError(error.path, error.problem, remedy=error.remedy) from error
 
 
 def _opened(spec: SourceSpec, folder: Path) -> DatasetSource:

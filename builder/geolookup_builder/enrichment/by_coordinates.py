@@ -64,10 +64,9 @@ class Stations:
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the code of the station nearest to the coordinates of each row."""
         latitudes, longitudes, rows = _coordinates(columns)
-        chords, nearest = self._tree.query(_vectors(latitudes[rows], longitudes[rows]))
-        return _by_row(
-            self._codes, rows, np.where(_kilometres(chords) <= self._max_km, nearest, -1)
-        )
+        chords, nearest = self._tree.query(_vectors(latitudes, longitudes))
+        numbers = np.where(_kilometres(chords) <= self._max_km, nearest, -1)
+        return _by_row(self._codes, rows, numbers)
 
 
 def _coordinates(columns: Mapping[str, pa.Array]) -> tuple[F64, F64, Bools]:

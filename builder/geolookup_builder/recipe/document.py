@@ -198,7 +198,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         remote=remote,
         expected=expected_rows.read_expected(table, schema),
         schema=schema,
-        restriction=restriction.read_restriction(recipe, table.values, fields, schema),
+        restriction=restriction.read_restriction(table, fields, schema),
     )
 
 

@@ -8,29 +8,51 @@
     truth = "truth.csv"
     fail_if = ["country_agree < 97%"]
 
-``expectations`` reads expected answers. Truth and gates are as for ``geolookup score``.
+Truth and gates are as for ``geolookup score``.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from ipaddress import ip_network
+from typing import Any
 
+from geolookup.contract.address import EMBEDDED
 from geolookup.contract.fields import Field
 from geolookup.contract.paths import resolve_field
 from geolookup.contract.schema import Schema
+from geolookup.dataset.networks import Network
+from geolookup.errors import DiffError
+from geolookup.prefixes.condition_values import typed_value
 from geolookup_builder.limits import SHARE, Bound, read_bound
 from geolookup_builder.recipe.table import Table, recipe_errors
-
-if TYPE_CHECKING:
-    from geolookup_builder.recipe.expectations import Expectation
 
 _KEYS = ("expect", "min_coverage", "truth", "fail_if")
 _FAMILIES = ("ipv4", "ipv6")
 #: Before a field: the share is of the addresses with a value in the earlier dataset.
 _BEFORE = "before."
 _DOTS = 3  # of the longest key, such as before.ipv6.own.site_id
+_FORM = 'write [ADDRESS, FIELD, VALUE], such as ["8.8.8.8", "country", "US"]'
+_NETWORK = "write one like 8.8.8.8 or 8.8.8.0/24, without host bits"
+_CARRIES = "has IPv4 addresses in it (mapped, 6to4 or NAT64), whose values IPv4 networks have"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The value of a field for all addresses of a network: one of ``values``; none is unknown."""
+
+    text: str
+    network: Network
+    field: Field
+    values: tuple[Any, ...]
+
+    def is_met_by(self, value: Any) -> bool:
+        """Return whether a value is expected; of a list, one item must be."""
+        if value is None:
+            return not self.values
+        return any(item in self.values for item in (value if isinstance(value, list) else [value]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +79,52 @@ class Quality:
 def read_quality(document: Table, schema: Schema) -> Quality:
     """Return the demands of a recipe; BuildError for a malformed one."""
     table = document.table("quality", *_KEYS)
-    return Quality(_expectations(table, schema), _floors(table, schema), *_truth(table, schema))
-
-
-def _expectations(table: Table, schema: Schema) -> tuple[Expectation, ...]:
-    items = table.values.get("expect", [])
-    if not isinstance(items, list):
+    expect, floors = table.values.get("expect", []), table.values.get("min_coverage", {})
+    if not isinstance(expect, list):
         table.refuse("expect", "is not a list", 'write expect = [["8.8.8.8", "country", "US"]]')
-    if not items:
-        return ()
-    from geolookup_builder.recipe.expectations import read_expectation
-
-    with recipe_errors(table.recipe, "quality.expect: "):
-        return tuple(read_expectation(item, schema.stored) for item in items)
-
-
-def _floors(table: Table, schema: Schema) -> tuple[Floor, ...]:
-    floors = table.values.get("min_coverage", {})
     if not isinstance(floors, Mapping):
         table.refuse("min_coverage", "is not a table", 'write min_coverage = { country = "99%" }')
-    return tuple(_floor(table, *item, schema) for item in _dotted(floors))
+    with recipe_errors(table.recipe, "quality.expect: "):
+        expectations = tuple(_expectation(item, schema) for item in expect)
+    return Quality(
+        expectations,
+        tuple(_floor(table, *item, schema) for item in _dotted(floors)),
+        *_truth(table, schema),
+    )
+
+
+def _expectation(item: object, schema: Schema) -> Expectation:
+    """Read ``[ADDRESS, FIELD, VALUE]``, or ``[ADDRESS, FIELD]`` for an unknown value.
+
+    ADDRESS may be a network. If VALUE is a list, one of its values is expected. Raises DiffError
+    or ValueError.
+    """
+    text = json.dumps(item, ensure_ascii=False, default=str)
+    if not isinstance(item, list) or len(item) not in (2, 3):
+        raise DiffError(f"malformed expectation {text}", _FORM)
+    address, name, *value = item
+    values = value[0] if value and isinstance(value[0], list) else value
+    if value and (not values or "" in values):
+        problem = f"{text} has an empty value"
+        raise DiffError(problem, "write [ADDRESS, FIELD] for an unknown value")
+    field = resolve_field(name, schema.stored, text)
+    try:
+        typed = tuple(typed_value(field, value) for value in values)
+    except ValueError as error:
+        raise DiffError(f"{text}: {error}", _FORM) from error
+    return Expectation(text, _network(address, text), field, typed)
+
+
+def _network(address: object, text: str) -> Network:
+    try:
+        # No lookup accepts a zone of RFC 4007, such as fe80::1%eth0.
+        network = ip_network(address if isinstance(address, str) and "%" not in address else "")
+    except ValueError:
+        raise DiffError(f"{text} begins with no address or network", _NETWORK) from None
+    first, last = int(network[0]), int(network[-1])
+    if network.version == 6 and any(first <= end and begin <= last for begin, end in EMBEDDED):
+        raise DiffError(f"{text} {_CARRIES}", "write an IPv4 network, or a smaller IPv6 one")
+    return network
 
 
 def _dotted(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -101,12 +149,9 @@ def _floor(table: Table, key: str, value: object, schema: Schema) -> Floor:
 
 def _truth(table: Table, schema: Schema) -> tuple[str, tuple[str, ...]]:
     """Return the truth and its gates: neither is of use without the other."""
-    for key, other, example in (
-        ("truth", "fail_if", 'fail_if = ["country_agree < 97%"]'),
-        ("fail_if", "truth", 'truth = "truth.csv"'),
-    ):
+    for key, other in (("truth", "fail_if"), ("fail_if", "truth")):
         if key in table and other not in table:
-            table.refuse(key, f"needs quality.{other}", f"write {example}")
+            table.refuse(key, f"needs quality.{other}", f"write both, or drop {key}")
     if "truth" not in table:
         return "", ()
     if "://" in table.text("truth"):

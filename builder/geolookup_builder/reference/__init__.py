@@ -1,6 +1,6 @@
 """The facts that a country code implies: names, numbers, currency and zone.
 
-``python -m sample_data.reference.countries``, ``land`` and ``regions`` generate the tables.
+``geolookup_builder.reference.generators`` has the scripts that make the tables.
 
 ``credits.csv`` has the sources of these tables and their licences: of the table of countries, which
 is part of every dataset, and of each field that ``enrichment`` fills.

@@ -7,7 +7,7 @@ lower sources show through.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +17,15 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import count_addresses
 from geolookup.prefixes.possible_values import absent_values, check_values
 from geolookup.prefixes.select import masks_of
-from geolookup_builder.build_report import SourceReport
+from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.intern import FamilyIntervals
 from geolookup_builder.layers import hide, without
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.table import recipe_errors
+
+#: The report of a table, and by family the intervals with their deciding rows.
+Counted = tuple[SourceReport, Mapping[int, Intervals]]
 
 
 class Rows:
@@ -54,36 +57,38 @@ def kept_space(
     name: str,
     rows: Rows,
     families: Mapping[int, FamilyIntervals],
-    warnings: list[str],
+    tables: Iterable[Counted],
+    report: BuildReport,
 ) -> dict[int, Intervals]:
     """Return by family a partition: the space that is left out has the owner -1.
 
-    ``families`` are the intervals of the source, by their rows. Raises BuildError for a value of
-    ``only`` that no answer can have. A value that no answer of the source has is a warning.
+    ``families`` are the intervals of the source, by their rows. What is left out of its tables is
+    counted in their reports. Raises BuildError for a value of ``only`` that no answer can have. A
+    value that no answer of the source has is a warning.
     """
     restriction, kept = spec.restriction, dict[int, Intervals]()
     with recipe_errors(spec.recipe):
         check_values(rows, restriction.conditions)
     absent = absent_values(rows, restriction.conditions)
-    warnings.extend(f"{name}: {line}" for line in absent)
+    report.warnings.extend(f"{name}: {line}" for line in absent)
     masks = masks_of(rows, rows.counts, restriction.conditions)
     for family, part in families.items():
         marks = masks.mark({table: of.view(np.uint32) for table, of in part.rows.items()})
         intervals = Intervals(part.starts, np.where(marks, 0, -1))
         kept[family] = coalesce(hide(intervals, restriction.outside(family)))
+    for of_table, deciding in tables:
+        _count_left_out(of_table, deciding, kept)
     return kept
 
 
-def leave_out(
-    report: SourceReport, table: Mapping[int, Intervals], kept: Mapping[int, Intervals]
-) -> dict[int, Intervals]:
-    """Return the intervals of a table in the kept space, and count the others in its report."""
-    result = {family: without(intervals, kept[family]) for family, intervals in table.items()}
-    rows = _owners(table) - _owners(result)
+def _count_left_out(
+    report: SourceReport, deciding: Mapping[int, Intervals], kept: Mapping[int, Intervals]
+) -> None:
+    result = {family: without(intervals, kept[family]) for family, intervals in deciding.items()}
+    rows = _owners(deciding) - _owners(result)
     report.used -= rows
     report.rows_left_out += rows
-    report.addresses_left_out += _addresses(table) - _addresses(result)
-    return result
+    report.addresses_left_out += _addresses(deciding) - _addresses(result)
 
 
 def _addresses(table: Mapping[int, Intervals]) -> int:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NoReturn
 
 from geolookup.contract.address import MAX
 from geolookup.contract.schema import Schema
 from geolookup.contract.special import Range
 from geolookup.errors import BuildError
 from geolookup.prefixes.conditions import Condition, conditions_of
+from geolookup_builder.recipe.table import Table, recipe_errors
 
 KEYS = ("only", "families", "within")
 _FAMILIES = (4, 6)
@@ -50,61 +49,47 @@ class Restriction:
         return [(int(net[0]), int(net[-1])) for net in self.networks if net.version == family]
 
 
-def read_restriction(
-    recipe: Path, values: Mapping[str, Any], fields: frozenset[str], schema: Schema
-) -> Restriction:
+def read_restriction(table: Table, fields: frozenset[str], schema: Schema) -> Restriction:
     """Return the restriction of a ``[[source]]``; ``fields`` are the fields that it keeps.
 
     Raises BuildError for a malformed value, and for a condition on fields that are not kept.
     """
-    restriction = Restriction(
-        _conditions(recipe, values.get("only", ()), schema),
-        _families(recipe, values.get("families", _FAMILIES)),
-        _networks(recipe, values["within"]) if "within" in values else None,
-    )
-    for condition in restriction.conditions:
+    for key, example in (("only", '"country=DE,AT"'), ("within", '"8.0.0.0/8"')):
+        if table.values.get(key, key) in ("", [], {}):
+            table.refuse(key, "is empty", f"write {key} = {example}, or drop it")
+    with recipe_errors(table.recipe):
+        conditions = conditions_of(table.values.get("only"), "source.only", schema)
+    for condition in conditions:
         field = condition.fields[0]
         if not fields.intersection(schema.stated[field.layer]):
             problem = f"source.only names {field.path}, but source.fields drops it"
             remedy = "add it to source.fields; dataset.fields drops it from the whole dataset"
-            raise BuildError(recipe, problem, remedy=remedy)
-    return restriction
+            raise BuildError(table.recipe, problem, remedy=remedy)
+    return Restriction(conditions, _families(table), _networks(table))
 
 
-def _conditions(recipe: Path, value: Any, schema: Schema) -> tuple[Condition, ...]:
-    if value in ("", [], {}):
-        _refuse(recipe, "source.only is empty", 'write only = "country=DE,AT", or drop it')
-    try:
-        return conditions_of(value, "source.only", schema)
-    except (TypeError, ValueError) as error:
-        problem, _, remedy = str(error).partition("; ")
-        _refuse(recipe, problem, remedy or 'write only = "country=DE,AT", for example')
-
-
-def _families(recipe: Path, value: Any) -> tuple[int, ...]:
+def _families(table: Table) -> tuple[int, ...]:
+    value = table.values.get("families", _FAMILIES)
     families = [value] if isinstance(value, int) else value
     is_list = isinstance(families, list | tuple) and len(families) > 0
     # True is 1, not a family; 4.0 is a float.
     if not is_list or not all(type(family) is int and family in _FAMILIES for family in families):
-        _refuse(recipe, "source.families is not a list of 4 and 6", "write families = [4]")
+        table.refuse("families", "is not a list of 4 and 6", "write families = [4]")
     return tuple(sorted(set(families)))
 
 
-def _networks(recipe: Path, value: Any) -> tuple[_Network, ...]:
-    texts = value if isinstance(value, list) else [value]
-    if not texts:
-        _refuse(recipe, "source.within is empty", 'write within = "8.0.0.0/8", or drop it')
-    return tuple(_network(recipe, text) for text in texts)
+def _networks(table: Table) -> tuple[_Network, ...] | None:
+    if "within" not in table:
+        return None
+    value = table.values["within"]
+    return tuple(_network(table, text) for text in (value if isinstance(value, list) else [value]))
 
 
-def _network(recipe: Path, text: Any) -> _Network:
+def _network(table: Table, text: object) -> _Network:
     try:
         # A number would be an address.
         return ipaddress.ip_network(text if isinstance(text, str) else "")
     except ValueError:
         problem = f"source.within: {text!r} is not a network without host bits"
-        _refuse(recipe, problem, 'write within = "8.0.0.0/8", for example')
-
-
-def _refuse(recipe: Path, problem: str, remedy: str) -> NoReturn:
-    raise BuildError(recipe, problem, remedy=remedy) from None
+        remedy = 'write within = "8.0.0.0/8", for example'
+        raise BuildError(table.recipe, problem, remedy=remedy) from None

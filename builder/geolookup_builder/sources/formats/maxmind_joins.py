@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import WRONG_CELL_COUNT
-from geolookup_builder.sources.reading.dictionary_columns import mark, take, with_values
+from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.keyed_tables import KeyedTable, concatenate, load_keyed
 from geolookup_builder.sources.reading.products import header_text
@@ -177,9 +177,7 @@ def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dictio
     for name, values in locations.columns.items():
         kind = name.partition(":")[0]
         if kind in _COUNTRIES:
-            country = rows.column(f"{kind}{_ID_OF}")
-            found = locations.index.rows(country.dictionary.cast(pa.string()))
-            columns[name] = with_values(country, values.take(found))
+            columns[name] = take(values, locations.rows(rows.column(f"{kind}{_ID_OF}")))
         else:
             columns[name] = take(values, encoded)
     orphans = pc.and_(has_id, pc.is_null(at))

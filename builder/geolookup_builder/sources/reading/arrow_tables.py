@@ -75,8 +75,9 @@ def _open_rows(member: Member, layout: Layout) -> Iterator[SteppedRows]:
         steps = steps_of(member, rows.schema, layout)
         for name, path in steps.items():
             _check_type(member, name, rows.schema.field(path[0]), type_at(rows.schema, path))
-        names = sorted({path[0] for path in steps.values()})
-        yield steps, _batches(pa.table({name: _without_views(rows[name]) for name in names}))
+        columns = rows.select(sorted({path[0] for path in steps.values()}))
+        fields = [field.with_type(_without_views(field.type)) for field in columns.schema]
+        yield steps, _batches(columns.cast(pa.schema(fields)))
 
 
 def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) -> None:
@@ -87,26 +88,17 @@ def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) 
         raise BuildError(member.label, problem, remedy=_REMEDY)
 
 
-def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column with texts for the views in its dictionaries, lists and structs.
-
-    Arrow takes no items of views. A column of plain views is converted batch by batch.
-    """
-    kind = column.type
-    plain = kind if pa.types.is_string_view(kind) else _without_view(kind)
-    return column if plain == kind else column.cast(plain)
-
-
-def _without_view(kind: pa.DataType) -> pa.DataType:
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Return a type with texts for views: Arrow takes no items of these."""
     if pa.types.is_string_view(kind):
         return pa.large_string()
     if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _without_view(kind.value_type))
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        values = _without_view(kind.value_type)
+        values = _without_views(kind.value_type)
         return kind if values == kind.value_type else pa.large_list(values)
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_view(field.type)) for field in kind])
+        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
     return kind
 
 

@@ -63,15 +63,13 @@ def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
     check_delimited(member)
     with member.open() as stream:
         blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
-        parts = (mask_lines(block, layout) for _, block in blocks)
-        if layout.mask is not None:
-            # Masked lines have become empty ones.
-            parts = (part.lstrip(b"\n") for part in parts)
+        # Masked lines have become empty ones.
+        empty = b"\n" if layout.mask else b""
+        parts = (mask_lines(block, layout).lstrip(empty) for _, block in blocks)
         text = io.BytesIO(next(filter(None, parts), b""))
     line = io.TextIOWrapper(text, "utf-8", "replace", newline="").readline(_MAX_RECORD)
-    return next(csv_rows([line], layout.delimiter, quoted=layout.quoted), []), line.endswith(
-        ("\r", "\n")
-    )
+    rows = csv_rows([line], layout.delimiter, quoted=layout.quoted)
+    return next(rows, []), line.endswith(("\r", "\n"))
 
 
 def header_names(member: Member, layout: Layout) -> tuple[str, ...]:
@@ -162,63 +160,41 @@ def _parse_block(
     Returns its meaning, its number of rows, and the numbers of skipped records, from 1.
     """
     line, block = numbered_block[0], mask_lines(numbered_block[1], layout)
-    read, parse, convert, skipped = _options(layout, header if line == 1 else ())
-    read.block_size = len(block) + 1  # all of it at once
+    names, skipped = header if line == 1 else (), list[int]()
+
+    def skip(row: pacsv.InvalidRow) -> str:
+        skipped.append(row.number - bool(names))  # Arrow counts a header as row 1
+        return "skip"
+
+    # With skip_rows_after_names Arrow would lose a row after a header with a NUL character.
+    read = pacsv.ReadOptions(
+        use_threads=False,
+        block_size=len(block) + 1,  # all of it at once
+        column_names=None if names else list(layout.names),
+    )
+    parse = pacsv.ParseOptions(
+        delimiter=layout.delimiter,
+        quote_char='"' if layout.quoted else False,
+        newlines_in_values=layout.quoted,
+        invalid_row_handler=skip,
+    )
+    # Arrow finds columns by the names in the header; blanks may surround them.
+    pairs = zip(layout.names, names or layout.names, strict=True)
+    stated = {name: column for name, column in pairs if name in layout.texts | layout.fields}
+    types = {c: pa.large_string() if n in layout.texts else _ENCODED for n, c in stated.items()}
+    convert = pacsv.ConvertOptions(
+        column_types=types, include_columns=[*types], null_values=[""], strings_can_be_null=True
+    )
     try:
         table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)
     except pa.ArrowInvalid as error:
         check_utf8(line, block, layout.not_utf8)
         problem = f"not CSV ({str(error).splitlines()[0]})"
         raise TextError(problem, "check that the file is whole") from error
-    columns = [_cells(column.combine_chunks()) for column in table.columns]
-    rows = pa.RecordBatch.from_arrays(columns, names=_columns(layout))
-    return meaning(rows), len(rows), skipped
-
-
-def _cells(column: pa.Array) -> pa.Array:
-    """Return the cells of a field without blanks; ranges lose theirs when they are parsed."""
-    return trim(column) if isinstance(column, pa.DictionaryArray) else column
-
-
-def _columns(layout: Layout) -> list[str]:
-    """Return the columns that are read."""
-    return [name for name in layout.names if name in layout.texts | layout.fields]
-
-
-def _options(
-    layout: Layout, header: Sequence[str]
-) -> tuple[pacsv.ReadOptions, pacsv.ParseOptions, pacsv.ConvertOptions, list[int]]:
-    """Return Arrow's options, and the list that gets the numbers of the skipped records."""
-    skipped: list[int] = []
-
-    def skip(row: pacsv.InvalidRow) -> str:
-        skipped.append(row.number - bool(header))  # Arrow counts a header as row 1
-        return "skip"
-
-    # Arrow finds columns by the names in the header; blanks may surround them. With
-    # skip_rows_after_names it would lose a row after a header with a NUL character.
-    stated = dict(zip(layout.names, header or layout.names, strict=True))
-    columns = {stated[name]: name for name in _columns(layout)}
-    types = {
-        column: pa.large_string() if name in layout.texts else _ENCODED
-        for column, name in columns.items()
-    }
-    return (
-        pacsv.ReadOptions(use_threads=False, column_names=None if header else list(layout.names)),
-        pacsv.ParseOptions(
-            delimiter=layout.delimiter,
-            quote_char='"' if layout.quoted else False,
-            newlines_in_values=layout.quoted,
-            invalid_row_handler=skip,
-        ),
-        pacsv.ConvertOptions(
-            column_types=types,
-            include_columns=list(columns),
-            null_values=[""],
-            strings_can_be_null=True,
-        ),
-        skipped,
-    )
+    columns = [column.combine_chunks() for column in table.columns]
+    # Ranges lose the blanks around them when they are parsed.
+    cells = [trim(c) if isinstance(c, pa.DictionaryArray) else c for c in columns]
+    return meaning(pa.RecordBatch.from_arrays(cells, names=[*stated])), len(table), skipped
 
 
 @contextmanager

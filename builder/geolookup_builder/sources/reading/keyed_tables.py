@@ -1,9 +1,8 @@
 """Tables that rows refer to by a key: locations and providers.
 
-Each is read whole, once; keys are looked up per distinct value of a batch. A row of it with the
-wrong number of cells is an error: it would silently remove a value from many ranges. Arrow's
-``index_in`` hashes all keys of the table for every batch. Most keys of vendors are decimal numbers:
-these are sorted one time, and each batch searches among them.
+Each is read whole, once. A row of it with the wrong number of cells is an error: it would silently
+remove a value from many ranges. Arrow's ``index_in`` hashes all keys of the table for every batch.
+Most keys of vendors are decimal numbers: these are sorted once, and each batch searches among them.
 """
 
 from __future__ import annotations
@@ -31,13 +30,23 @@ class KeyedTable:
 
     def rows(self, keys: pa.DictionaryArray) -> pa.Array:
         """Return the row of each key; null if there is none."""
-        # By distinct key its row, then by row of the batch.
-        return self.index.rows(keys.dictionary.cast(pa.string())).take(keys.indices)
+        texts = keys.dictionary.cast(pa.string())
+        ordered, numbers = self._ordered, _numbers(texts)
+        if ordered is None or numbers is None:
+            return pc.index_in(texts, self.keys).take(keys.indices)
+        order, sorted_keys = ordered
+        # Of equal keys the first in the order, so the first row. Beyond the last key: the last.
+        at = np.minimum(np.searchsorted(sorted_keys, numbers), len(sorted_keys) - 1)
+        rows = pa.array(order[at].astype(np.int32), mask=sorted_keys[at] != numbers)
+        return rows.take(keys.indices)
 
     @cached_property
-    def index(self) -> KeyIndex:
-        """The rows by key, prepared when the first batch needs them."""
-        return KeyIndex(self.keys)
+    def _ordered(self) -> tuple[I64, I64] | None:
+        """The rows in the order of their keys, and the keys, if all are numbers."""
+        if (numbers := _numbers(self.keys)) is None:
+            return None
+        order = np.argsort(numbers, kind="stable")
+        return order, numbers[order]
 
 
 def concatenate(tables: list[KeyedTable]) -> KeyedTable:
@@ -60,25 +69,6 @@ def load_keyed(
         table[key].combine_chunks(),
         {name: table[name].combine_chunks() if name in names else absent for name in columns},
     )
-
-
-class KeyIndex:
-    """The first row of each key, a text."""
-
-    def __init__(self, keys: pa.Array) -> None:
-        self._keys, numbers = keys, _numbers(keys)
-        self._order = None if numbers is None else np.argsort(numbers, kind="stable")
-        self._sorted = None if numbers is None else numbers[self._order]
-
-    def rows(self, texts: pa.Array) -> pa.Array:
-        """Return the row of each text; null if no key is equal to it."""
-        numbers = None if self._sorted is None else _numbers(texts)
-        if self._sorted is None or self._order is None or numbers is None:
-            return pc.index_in(texts, self._keys)
-        # Of equal keys the first in the order, so the first row. Beyond the last key: the last.
-        at = np.minimum(np.searchsorted(self._sorted, numbers), len(self._sorted) - 1)
-        rows = self._order[at].astype(np.int32)
-        return pa.array(rows, mask=self._sorted[at] != numbers)
 
 
 def _numbers(texts: pa.Array) -> I64 | None:

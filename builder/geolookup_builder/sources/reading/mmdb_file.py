@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from typing import IO, Any, TypeAlias
@@ -32,23 +32,10 @@ _SEPARATOR_BYTES = 16
 _IPV4_DEPTH = 96  # of the IPv4 subtree ::/96 in an IPv6 tree
 #: Visits of a node on average; more than one if a writer shares subtrees.
 _MAX_VISITS = 4
-
-
-class DamagedTreeError(Exception):
-    """A search tree that is not valid."""
-
-
 #: The library's exceptions for damaged files; its own error is a ValueError.
 _DAMAGE = (
-    AttributeError,
-    KeyError,
-    MemoryError,
-    OverflowError,
-    RecursionError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    DamagedTreeError,
+    *(ArithmeticError, AttributeError, LookupError, MemoryError),
+    *(RuntimeError, TypeError, ValueError),
 )
 
 
@@ -92,7 +79,7 @@ class MmdbFile:
             _nodes(tree, about.node_count, about.record_size), self.bits
         )
         if np.any(offsets < _SEPARATOR_BYTES):
-            raise DamagedTreeError("its tree points before the data section")
+            raise ValueError("its tree points before the data section")
         # Networks with the offsets 40 16 40: two records; of the networks the record is 1 0 1.
         _, example, record = np.unique(offsets, return_index=True, return_inverse=True)
         return Networks(_ranges(first, host_bits), record, example)
@@ -107,11 +94,16 @@ class MmdbFile:
 @contextmanager
 def open_mmdb(member: Member) -> Iterator[MmdbFile]:
     """Open a file in place, or in memory if it is compressed; BuildError if it is damaged."""
-    with member.open() as stream, ExitStack() as stack:
+    maxminddb = _library()
+    with member.open() as stream:
         try:
-            database, mode, data = _source(member, stream)
-            reader = stack.enter_context(_library().open_database(database, mode))
-            yield MmdbFile(reader, data)
+            if isinstance(stream, io.BufferedReader):
+                with maxminddb.open_database(stream.name) as reader:
+                    yield MmdbFile(reader, stream)
+            else:
+                data = _unpacked(member, stream)
+                with maxminddb.open_database(io.BytesIO(data), maxminddb.MODE_FD) as reader:
+                    yield MmdbFile(reader, io.BytesIO(data))
         except _DAMAGE as error:
             if (kind := binary_kind_of(member)) not in (None, MMDB):
                 raise kind_error(member.label, kind) from error
@@ -128,14 +120,11 @@ def _library() -> Any:
     return maxminddb
 
 
-def _source(member: Member, stream: IO[bytes]) -> tuple[Any, int, IO[bytes]]:
-    """Return the arguments of the library's reader, and the bytes."""
-    if isinstance(stream, io.BufferedReader):
-        return stream.name, _library().MODE_AUTO, stream
+def _unpacked(member: Member, stream: IO[bytes]) -> bytes:
     data = stream.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
         raise BuildError(member.label, "too large to be read packed", remedy="unpack it")
-    return io.BytesIO(data), _library().MODE_FD, io.BytesIO(data)
+    return data
 
 
 def _nodes(tree: bytes, count: int, record_bits: int) -> I64:
@@ -163,7 +152,7 @@ def _walk(nodes: I64, bits: int) -> tuple[Addresses, I64, I64]:
     """
     count = len(nodes)
     if not count:
-        raise DamagedTreeError("it has no nodes")
+        raise ValueError("it has no nodes")
     root = Addresses.of(6, [0])
     ipv4 = _ipv4_node(nodes) if bits == 128 else count
     # The branches at one depth: the prefix, and the node or record that it leads to.
@@ -172,7 +161,7 @@ def _walk(nodes: I64, bits: int) -> tuple[Addresses, I64, I64]:
     for host_bits in range(bits - 1, -1, -1):
         visits += len(at)
         if visits > _MAX_VISITS * count + bits:
-            raise DamagedTreeError("its nodes form a cycle")
+            raise ValueError("its nodes form a cycle")
         # All left branches, then all right ones.
         right = Addresses.of(6, [1 << host_bits])
         prefixes = concat([prefixes, _union(prefixes, right)])
@@ -184,7 +173,7 @@ def _walk(nodes: I64, bits: int) -> tuple[Addresses, I64, I64]:
         is_node &= (at != ipv4) | prefixes.equals(root)
         prefixes, at = prefixes[is_node], at[is_node]
     if len(at):
-        raise DamagedTreeError("it is deeper than an address has bits")
+        raise ValueError("it is deeper than an address has bits")
     firsts, lengths, offsets = zip(*leaves, strict=True)
     first = concat(firsts)
     order = first.order()

@@ -6,9 +6,8 @@ Texts are read as the dictionaries that the file stores, or written out if its e
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -23,19 +22,15 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import (
-    SteppedRows,
-    Steps,
-    steps_of,
-    stored_name,
-    type_at,
-)
+from geolookup_builder.sources.reading.typed_columns import SteppedRows, Steps, stored_name
 
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
 _ROW_BYTES = 8
 #: Rows decoded at once if texts are written out: each may repeat a long value.
 _WRITTEN_ROWS = 1 << 8
+#: Reads so many rows at a time, with some columns as dictionaries.
+_Read = Callable[..., Iterator[pa.RecordBatch]]
 
 
 def begins(member: Member) -> bool:
@@ -58,52 +53,39 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
 @contextmanager
 def _open_rows(member: Member, layout: Layout) -> Iterator[SteppedRows]:
     with _open(member) as stream:
-        file = _file(member, stream, layout)
-        yield file.steps, _rows(file)
+        file = papq.ParquetFile(stream)
+        _check_size(member, stream, file.metadata)
+        steps = typed_columns.steps_of(member, file.schema_arrow, layout)
+        names = sorted({stored_name(file.schema_arrow, path)[0] for path in steps.values()})
+
+        def read(rows: int, dictionaries: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+            again = papq.ParquetFile(
+                stream, metadata=file.metadata, read_dictionary=dictionaries or []
+            )
+            yield from again.iter_batches(rows, columns=names)
+
+        yield steps, _rows(member, read, _dictionaries(file, steps, layout))
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """An open file, the steps to the layout's columns, and the columns of texts."""
+def _dictionaries(
+    file: papq.ParquetFile, steps: Mapping[str, Steps], layout: Layout
+) -> list[str] | None:
+    """Return the columns of texts and bytes, to be read as distinct values and their numbers.
 
-    member: Member
-    stream: Any
-    metadata: papq.FileMetaData
-    steps: Mapping[str, Steps]
-    names: list[str]  # of the stored columns that are read
-    texts: list[str]  # columns that Arrow can read as dictionaries
-    has_lists: bool  # Arrow cannot read their texts as dictionaries
-
-    def batches(self, rows: int, dictionaries: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Yield the rows, so many at a time, with the columns ``dictionaries`` encoded."""
-        file = papq.ParquetFile(
-            self.stream, metadata=self.metadata, read_dictionary=[*dictionaries]
-        )
-        yield from file.iter_batches(rows, columns=self.names)
-
-
-def _file(member: Member, stream: Any, layout: Layout) -> _File:
-    """Open a file; BuildError if it unpacks to too much, or lacks columns."""
-    file = papq.ParquetFile(stream)
-    _check_size(member, stream, file.metadata)
-    steps = steps_of(member, file.schema_arrow, layout)
-    stored_names = [stored_name(file.schema_arrow, path) for path in steps.values()]
-    texts = {name for name, more in stored_names if not more} & _of_texts(file)
-    names = sorted({name for name, _ in stored_names})
-    has_lists = any(more for _, more in stored_names) or any(
-        is_list(type_at(file.schema_arrow, steps[name])) for name in layout.lists & steps.keys()
-    )
-    return _File(member, stream, file.metadata, steps, names, sorted(texts), has_lists)
-
-
-def _of_texts(file: papq.ParquetFile) -> set[str]:
-    """Return the columns of texts and bytes, read as distinct values and their numbers.
-
-    Written out for each row, a long value that is stored once may take a multiple of the file.
-    The sizes of columns do not tell where: Arrow ends the process where they are damaged.
+    Written out for each row, a long value that is stored once may take a multiple of the file. The
+    sizes of columns do not tell where: Arrow ends the process where they are damaged. Returns None
+    if there are lists: Arrow cannot read texts beside them as dictionaries.
     """
+    stored = [stored_name(file.schema_arrow, path) for path in steps.values()]
+    in_lists = [
+        typed_columns.type_at(file.schema_arrow, steps[name])
+        for name in layout.lists & steps.keys()
+    ]
+    if any(more for _, more in stored) or any(map(is_list, in_lists)):
+        return None
     columns = map(file.schema.column, range(len(file.schema)))
-    return {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}
+    texts = {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}
+    return sorted(texts.intersection(name for name, _ in stored))
 
 
 def _check_size(member: Member, stream: Any, metadata: papq.FileMetaData) -> None:
@@ -120,12 +102,12 @@ def _excess_error(member: Member) -> BuildError:
     return BuildError(member.label, limits.excess(), remedy=remedy)
 
 
-def _rows(file: _File) -> Iterator[pa.RecordBatch]:
+def _rows(member: Member, read: _Read, dictionaries: list[str] | None) -> Iterator[pa.RecordBatch]:
     """Yield the rows with texts as dictionaries; written out after a failure, and beside lists."""
     count = 0
     try:
-        if not file.has_lists:
-            for rows in file.batches(typed_columns.BATCH_ROWS, file.texts):
+        if dictionaries is not None:
+            for rows in read(typed_columns.BATCH_ROWS, dictionaries):
                 yield rows
                 count += len(rows)
             return
@@ -136,18 +118,12 @@ def _rows(file: _File) -> Iterator[pa.RecordBatch]:
         # column may change at any page. A damaged file fails again below.
         if getattr(error, "errno", None) is not None:
             raise
-    yield from _plain_rows(file, count)
-
-
-def _plain_rows(file: _File, skip: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows after the first ``skip`` with every text written out."""
-    waiting: list[pa.RecordBatch] = []
-    size = 0
-    for rows in file.batches(_WRITTEN_ROWS):
+    waiting, size = list[pa.RecordBatch](), 0
+    for rows in read(_WRITTEN_ROWS):
         if rows.nbytes > limits.ALLOWED_BYTES:
-            raise _excess_error(file.member)
-        waiting.append(rows.slice(min(skip, len(rows))))
-        skip, size = max(skip - len(rows), 0), size + rows.nbytes
+            raise _excess_error(member)
+        waiting.append(rows.slice(min(count, len(rows))))
+        count, size = max(count - len(rows), 0), size + rows.nbytes
         # Steps are joined: to interpret many rows takes little longer than a few.
         if size > limits.ALLOWED_BYTES or len(waiting) * _WRITTEN_ROWS >= typed_columns.BATCH_ROWS:
             yield pa.concat_batches(waiting)
@@ -157,17 +133,15 @@ def _plain_rows(file: _File, skip: int) -> Iterator[pa.RecordBatch]:
 
 
 @contextmanager
-def _open(member: Member) -> Iterator[object]:
+def _open(member: Member) -> Iterator[Any]:
     """Open a member as a seekable stream; BuildError if Arrow cannot read it."""
     with member.open() as stream:
         try:
             yield stream if stream.seekable() else io.BytesIO(stream.read())
         except MemoryError:  # Arrow's is an ArrowException too
             raise
-        except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise _damage_error(member, error) from error
-        except OSError as error:
-            if error.errno is not None:  # the system's, not Arrow's
+        except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+            if getattr(error, "errno", None) is not None:  # the system's, not Arrow's
                 raise
             raise _damage_error(member, error) from error
 

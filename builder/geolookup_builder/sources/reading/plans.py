@@ -217,18 +217,15 @@ class Planner:
         """Return the offers of a column in a file: of the recipe, or else of the product."""
         own = column.removeprefix(OWN_PREFIX) if column.startswith(OWN_PREFIX) else ""
         name = self.mapping.get(column, own or column)
-        offers: tuple[Offer, ...] = ()
-        if column not in self.mapping or offered_column(name):
-            offers = product.offers(name)
+        is_mapped = column in self.mapping and name in header
+        offers = product.offers(name) if column not in self.mapping or offered_column(name) else ()
         in_file = [offer for one in offers if (offer := one.in_file(header))]
-        error = self._type_error(column, name) if own and offers else None
-        if error and in_file and not (column in self.mapping and name in header):
-            raise error
-        if is_sample and own and offers and not in_file and not error:
+        if own and offers and (error := self._type_error(column, name)):
+            if in_file and not is_mapped:
+                raise error
+        elif is_sample and own and offers and not in_file:
             in_file = [replace(offers[0], columns=offers[0].columns[:1])]
-        if not in_file and column in self.mapping and name in header:
-            return [Offer((name,))]
-        return in_file
+        return in_file or ([Offer((name,))] if is_mapped else [])
 
     def _type_error(self, column: str, name: str) -> BuildError | None:
         """Return the error of an own column that has another type than its offered one."""
@@ -244,7 +241,9 @@ class Planner:
         """Return an offer that reads cells as the recipe says that they are written."""
         if OPTION not in self.spec.options or not offer.columns:
             return offer
-        is_real = self._fields[column].type == REAL and header.holds_texts(offer.columns[0])
+        kind = header.type_of(offer.columns[0])
+        is_text = kind is None or not (pa.types.is_floating(kind) or pa.types.is_integer(kind))
+        is_real = is_text and self._fields[column].type == REAL
         return replace(offer, read=lambda c: offer.read(self.cells.read(c, is_real=is_real)))
 
     def _check_halves(self, header: Header, values: Mapping[str, object], product: Product) -> None:

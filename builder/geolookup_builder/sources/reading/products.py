@@ -1,14 +1,8 @@
 """What the columns of a file mean: products of vendors, and our own generic columns.
 
 A ``Product`` states, for each source column of a dataset (``country_code``) and each offered own
-column (``is_vpn``), where its values are: a sequence of ``Offer``. A ``Planner`` adds what a recipe
-says, its ``columns`` and its declared own columns, and returns how a file is read (``Reading``).
-The same holds for CSV with and without a header, JSON lines, Parquet, tables in memory, and MMDB.
-
-``best`` selects the product of a file by its whole header. A column that is a field of ours, or
-a declared own column, and that a product does not know rules the product out for ``auto``.
-
-A product of CSV files with a header::
+column (``is_vpn``), where its values are: a sequence of ``Offer``. The same holds for CSV with and
+without a header, JSON lines, Parquet, tables in memory, and MMDB::
 
     Product(
         "ASN",
@@ -22,8 +16,8 @@ A product of CSV files with a header::
         unread=("join_key",),
     )
 
-Without a header, the names are those of the layout, and the product is chosen by the format. Of
-MMDB, the columns are paths (``city.names.en``), and ``ranges`` are ``NO_RANGE``.
+Without a header, the names are those of the layout. Of MMDB, the columns are paths
+(``city.names.en``), and ``ranges`` are ``NO_RANGE``. ``best`` selects the product of a file.
 """
 
 from __future__ import annotations
@@ -124,18 +118,15 @@ class Header:
     line: int | None = None
 
     def __contains__(self, name: object) -> bool:
-        if name in self._set or self.schema is None or not isinstance(name, str):
-            return name in self._set
-        steps = steps_to(self.schema, name)  # of an item in a list, or a key of a map
-        return steps is not None and not pa.types.is_struct(type_at(self.schema, steps))
-
-    def holds_texts(self, name: str) -> bool:
-        """Return whether the cells of a column are texts, not numbers."""
-        steps = steps_to(self.schema, name) if self.schema is not None else None
-        if self.schema is None or steps is None:
+        if name in self._set:
             return True
-        kind = type_at(self.schema, steps)
-        return not (pa.types.is_floating(kind) or pa.types.is_integer(kind))
+        kind = self.type_of(str(name))  # of an item in a list, or a key of a map
+        return kind is not None and not pa.types.is_struct(kind)
+
+    def type_of(self, path: str) -> pa.DataType | None:
+        """Return the type of a typed column; None for other columns."""
+        steps = steps_to(self.schema, path) if self.schema is not None else None
+        return None if self.schema is None or not steps else type_at(self.schema, steps)
 
     @cached_property
     def _set(self) -> frozenset[str]:

@@ -43,10 +43,10 @@ FindRejects = Callable[[Member, dict[int, str]], Iterator[Reject]]
 class RecordNumbers:
     """The record numbers of a member's rows; the first record, after any header, is 1.
 
-    A reader delivers only rows with the right number of cells; ``skipped`` are
-    the records that have another. ``unread`` are the columns that no row states,
-    ``offered`` the own columns that a recipe can declare for the file. ``product`` is what decides
-    the meaning of the columns, if that is no table of the source.
+    A reader delivers only rows with the right number of cells; ``skipped`` are the records that
+    have another. ``unread`` are the columns that nothing reads, ``offered`` the own columns that a
+    recipe can declare for the file. ``product`` is what decides the meaning of the columns, if
+    that is no table of the source.
     """
 
     member: Member

@@ -1,10 +1,9 @@
 """The beginning of a file: its records, their content, and the format that they show.
 
-``format = "auto"`` reads the beginning of a file once (``opening``); each format
-examines it with the checks that its reader makes anyway and returns a
-``Detection`` or None. Readers of files without a header compare a ``Sample`` of
-records with the expected content. A column is refused if most of its cells
-do not match; single bad rows are rejected later, one by one.
+``format = "auto"`` reads the beginning of a file once (``opening``); each format examines it with
+the checks that its reader makes anyway and returns a ``Detection`` or None. Readers of files
+without a header compare a ``Sample`` of records with the expected content. A column is refused if
+most of its cells do not match; single bad rows are rejected later, one by one.
 
 A reader of text calls ``check_text`` before it reads, one of delimited text ``check_delimited``: an
 error about bytes that are not text would not name the cause.
@@ -17,8 +16,8 @@ import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -117,15 +116,9 @@ def opening(member: Member, spec: SourceSpec | None = None) -> Opening:
         # Whole lines only; one line that is longer than the opening stays.
         data = data[: data.rfind(b"\n") + 1] or data
 
-    def opener() -> AbstractContextManager[io.BytesIO]:
-        return io.BytesIO(data)
-
-    return Opening(member, Member(member.label, opener), spec or _plain_spec(member.label))
-
-
-def _plain_spec(label: str) -> SourceSpec:
-    """Return a source without options."""
-    return SourceSpec("auto", label, frozenset(BY_SOURCE_COLUMN), {}, {}, Path(label), Path())
+    start = Member(member.label, lambda: io.BytesIO(data))
+    plain = partial(SourceSpec, "auto", member.label, frozenset(BY_SOURCE_COLUMN), {}, {})
+    return Opening(member, start, spec or plain(Path(member.label), Path()))
 
 
 def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
@@ -140,20 +133,15 @@ def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The first records of a member, each with its line."""
+    """The first records of a member, each with its line, and the usual number of their cells."""
 
     member: Member
     records: Sequence[tuple[int, list[str]]]
-
-    @property
-    def width(self) -> int:
-        """The number of cells that most records have."""
-        return Counter(len(cells) for _, cells in self.records).most_common(1)[0][0]
+    width: int
 
     def column(self, at: int) -> list[tuple[int, str]]:
         """Return line and cell of each record of the usual width."""
-        width = self.width
-        return [(line, cells[at]) for line, cells in self.records if len(cells) == width]
+        return [(line, cells[at]) for line, cells in self.records if len(cells) == self.width]
 
 
 def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Sample:
@@ -161,22 +149,20 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
     check_delimited(member)
     with member.open() as stream:
         data = stream.read(_SAMPLE_BYTES)
-    is_whole = len(data) < _SAMPLE_BYTES
-    text = data.decode("utf-8-sig", "replace")
-    reader = csv_rows(io.StringIO(text, newline=""), delimiter, quoted=quoted)
-    records, line = [], 1
+    text = io.StringIO(data.decode("utf-8-sig", "replace"), newline="")
+    rows, records, line = csv_rows(text, delimiter, quoted=quoted), [], 1
     with unlimited_cells():
-        for cells in islice(reader, _SAMPLE_RECORDS):
+        for cells in islice(rows, _SAMPLE_RECORDS):
             if cells:  # Arrow skips empty lines too
                 records.append((line, [cell.strip() for cell in cells]))
-            line = reader.line_num + 1
-    # Fewer records than asked for, and the file goes on.
-    # A single record that fills the sample is kept.
-    if not is_whole and len(records) in range(2, _SAMPLE_RECORDS):
-        records.pop()  # incomplete: the sample ends inside it
+            line = rows.line_num + 1
+    # The file goes on: the last record is incomplete, unless it is one that fills the sample.
+    if len(data) == _SAMPLE_BYTES and len(records) in range(2, _SAMPLE_RECORDS):
+        records.pop()
     if not records:
         raise BuildError(member.label, "no rows", remedy="fetch it again")
-    return Sample(member, records)
+    widths = Counter(len(cells) for _, cells in records)
+    return Sample(member, records, widths.most_common(1)[0][0])
 
 
 def check_width(rows: Sample, width: int, layout: str, remedy: str) -> None:
@@ -214,9 +200,8 @@ def check_content(
 ) -> None:
     """Raise BuildError if a column differs from the layout."""
     if bad := mismatch(rows, columns, patterns, *missing):
-        line, problem = bad
+        line, problem = bad[0], f"{bad[1]}, so this is not {layout}"
         remedy = "name the right layout in the recipe"
-        problem = f"{problem}, so this is not {layout}"
         raise BuildError(rows.member.label, problem, line=line, remedy=remedy)
 
 
@@ -245,7 +230,14 @@ def _first_character(member: Member) -> bytes:
     return start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
 
 
-def ending(member: Member) -> bytes:
+def kind_of(member: Member) -> Kind | None:
+    """Return the kind of a member by its bytes; None for a text and for an unknown kind."""
+    with member.open() as stream:
+        start: bytes = stream.read(START_BYTES)
+    return looks_like(start, _ending(member) if is_binary(start) else b"")
+
+
+def _ending(member: Member) -> bytes:
     """Return the last bytes of a member; a compressed one is read through."""
     with member.open() as stream:
         if isinstance(stream, io.BufferedReader) and stream.seekable():
@@ -257,13 +249,6 @@ def ending(member: Member) -> bytes:
     return last
 
 
-def kind_of(member: Member) -> Kind | None:
-    """Return the kind of a member by its bytes; None for a text and for an unknown kind."""
-    with member.open() as stream:
-        start: bytes = stream.read(START_BYTES)
-    return looks_like(start, ending(member) if is_binary(start) else b"")
-
-
 def binary_kind_of(member: Member) -> Kind | None:
     """Return the kind of a member that should be binary; None for an unknown kind."""
     with member.open() as stream:
@@ -273,8 +258,7 @@ def binary_kind_of(member: Member) -> Kind | None:
 
 def check_text(member: Member) -> None:
     """Raise BuildError if a member is of a known kind other than text."""
-    kind = kind_of(member)
-    if kind is not None:
+    if kind := kind_of(member):
         raise kind_error(member.label, kind)
 
 

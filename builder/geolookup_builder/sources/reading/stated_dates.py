@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from email.utils import parsedate
 
 from geolookup_builder.sources.reading.inputs import Member
@@ -45,31 +46,26 @@ def date_in(text: str) -> str | None:
     """Return the day of a text: ISO 8601, ``20261120``, Unix seconds, or as in an e-mail."""
     if _SECONDS.fullmatch(text):
         return of_seconds(int(text))
-    if match := _DAY.match(text):
-        return _day(*map(int, match.groups()))
+    match = _DAY.match(text)
     # "Mon, 01 Jan 2024 00:00:00 GMT" and "Thu Sep 10 23:59:49 UTC 2026", in any locale.
-    parts = parsedate(text)
-    return _day(*parts[:3]) if parts else None
+    parts = match.groups() if match else (parsedate(text) or ())[:3]
+    with suppress(ValueError):
+        return _day(dt.date(*map(int, parts))) if parts else None
+    return None
 
 
 def of_seconds(seconds: int) -> str | None:
     """Return the day of Unix seconds, in UTC."""
-    try:
-        day = dt.datetime.fromtimestamp(seconds, dt.UTC).date()
-    except (OverflowError, ValueError, OSError):
-        return None
-    return _day(day.year, day.month, day.day)
+    with suppress(OverflowError, ValueError, OSError):
+        return _day(dt.datetime.fromtimestamp(seconds, dt.UTC).date())
+    return None
 
 
-def _day(year: int, month: int, day: int) -> str | None:
+def _day(date: dt.date) -> str | None:
     """Return a day in ISO 8601; None for one that is too early, or in the future.
 
     A source from the future would never be too old for ``max_age``.
     """
-    try:
-        date = dt.date(year, month, day)
-    except ValueError:
-        return None
     latest = dt.datetime.now(dt.UTC).date() + CLOCKS_DIFFER
     return date.isoformat() if _EARLIEST <= date <= latest else None
 

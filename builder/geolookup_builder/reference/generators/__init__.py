@@ -1,0 +1,1 @@
+"""Scripts that make the tables of this folder from public packages; users never run them."""
