@@ -263,7 +263,7 @@ _RULES: dict[str, tuple[Cleaner, str]] = {
     "asn": (_asn, "is not an AS number"),
     "region": (_region, "is not the code of a region of its country"),
     "words": (_words, "is not a word of the vocabulary"),
-    TEXT: (_text, "has control characters"),
+    TEXT: (_text, "has control characters, or was a number that no float holds"),
     TEXTS: (_texts, "is not a JSON list of texts without control characters"),
     REAL: (_real, "is not a number from {least} to {most}"),
     "integer": (_integer, "is not an integer from {least} to {most}"),
