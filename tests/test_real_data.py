@@ -107,7 +107,7 @@ def test_prefixes(shared_data: Path, tmp_path: Path, name: str, rows: tuple[int,
     table = [row for row in table if row[0] not in ("0.0.0.0/0", "::/0")]
     text = f"network,{column}\n" + "".join(f"{prefix},{cell}\n" for prefix, cell in table)
     engine, report = compiled(tmp_path, text)
-    assert (report.read, report.rejected.total(), report.duplicates) == (len(table), 0, 0)
+    assert (report.read, report.rejected.total(), report.rows["duplicate"]) == (len(table), 0, 0)
     trie = pytricia.PyTricia(128)
     for prefix, cell in table:
         country = cell if cell in COUNTRIES else None

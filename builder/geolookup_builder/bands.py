@@ -15,10 +15,10 @@ import numpy as np
 from geolookup.contract.address import MAX
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import Addresses, Bools, concat
-from geolookup_builder.columns import Columns, JoinedIntervals
+from geolookup_builder.columns import Columns, JoinedIntervals, Partition
 from geolookup_builder.flatten import may_decide_beyond
 from geolookup_builder.layer_values import UNKNOWN
-from geolookup_builder.layers import LayerPartition, map_numbers, underlay
+from geolookup_builder.layers import underlay
 from geolookup_builder.rows import Rows, combined, none
 
 #: At least every 512th address is in a sample: a page of a column has 512 or 1024.
@@ -65,7 +65,7 @@ class Band:
         sides = (0, self.begin - 1), (self.last + 1, MAX[self.family])
         return [(first, last) for first, last in sides if first <= last]
 
-    def crop(self, partition: LayerPartition) -> LayerPartition:
+    def crop(self, partition: Partition) -> Partition:
         """Return the part of a partition inside the band, from its begin on.
 
         From 20 to 39, of the starts 0, 15, 30, 40: 20 and 30, with the numbers at 15 and 30.
@@ -75,7 +75,7 @@ class Band:
         starts, begin = partition.starts, self._at(self.begin)
         inside = slice(int(starts.search(begin)[0]) - 1, self.stop(starts))
         own = concat([begin, starts[inside.start + 1 : inside.stop]])
-        return LayerPartition(own, map_numbers(lambda codes: codes[inside], partition.numbers))
+        return partition.changed(own, lambda codes: codes[inside])
 
 
 def bands(family: int, weighted: Sequence[tuple[Addresses, int]], most: int) -> list[Band]:
@@ -109,23 +109,15 @@ class RowBands:
     it has rows of.
     """
 
-    def __init__(
-        self, family: int, runs: Sequence[Rows], layers: Collection[str], base: Addresses
-    ) -> None:
+    def __init__(self, family: int, runs: Sequence[Rows], layers: Collection[str]) -> None:
         self._family, self._runs, self._layers = family, [*runs], layers
         self._reaching: list[Rows] = []  # from earlier bands
-        per_row, per_interval = work(family, len(layers))
-        self._weighted = [*((run.first, per_row) for run in runs), (base, per_interval)]
 
-    @property
-    def work(self) -> int:
-        """The bytes that the work on all rows takes, above a partition with the starts ``base``."""
-        return sum(len(addresses) * weight for addresses, weight in self._weighted)
-
-    def divide(self, most: int) -> list[Band]:
-        """Return bands of the rows whose work takes at most so many bytes."""
-        weighted, self._weighted = self._weighted, []
-        return bands(self._family, weighted, min(most, BAND))
+    def divide(self, base: Addresses, most: int) -> list[Band]:
+        """Return bands whose work takes about so many bytes, above a partition's starts."""
+        per_row, per_interval = work(self._family, len(self._layers))
+        rows = [(run.first, per_row) for run in self._runs]
+        return bands(self._family, [*rows, (base, per_interval)], most)
 
     def take(self, band: Band) -> Rows:
         """Return the rows of a band."""
@@ -136,11 +128,7 @@ class RowBands:
             if end < len(run):
                 self._runs.append(run[end:])
         del runs
-        parts = [part for part in parts if len(part)]
-        if len(parts) == 1 and parts[0].numbers.keys() >= {*self._layers}:
-            rows = parts[0]
-        else:
-            rows = combined([none(self._family), *parts], self._layers, np.concatenate)
+        rows = combined([none(self._family), *parts], self._layers, np.concatenate)
         # The rows that may decide an address after the band.
         beyond = rows[np.flatnonzero(band.goes_beyond(rows.last))]
         self._reaching = [beyond[may_decide_beyond(beyond)]] if len(beyond) else []
@@ -148,36 +136,32 @@ class RowBands:
 
 
 def underlay_bands(
-    base: LayerPartition,
+    base: Partition,
     of_family: Sequence[Band],
-    below: Callable[[Band], LayerPartition],
+    below: Callable[[Band], Partition],
     columns: Columns,
-) -> LayerPartition:
+) -> Partition:
     """Fill the layers that are unknown in ``base`` from ``below``, band by band.
 
     The result of several bands is in new columns; the files of ``base`` are removed.
     """
     if len(of_family) == 1:
         return underlay(base, below(of_family[0]))
-    kinds = dict.fromkeys(base.numbers, np.int32)
-    joined = JoinedIntervals(columns, base.starts.family, kinds)
+    joined = JoinedIntervals(columns)
     for band in of_family:
         part = underlay(band.crop(base), below(band))
-        joined.append(part.starts, part.numbers)
+        joined.append(part)
         del part  # before the next band takes memory
         columns.release()
     columns.remove(*base.columns())
-    starts, numbers = joined.finish()
+    result = joined.finish()
     # Layers that are unknown everywhere share one array, without memory.
-    unknown = np.broadcast_to(np.int32(UNKNOWN), len(starts))
-    return LayerPartition(
-        starts, {layer: codes if codes.strides[0] else unknown for layer, codes in numbers.items()}
-    )
+    unknown = np.broadcast_to(np.int32(UNKNOWN), len(result.starts))
+    numbers = {layer: of if of.strides[0] else unknown for layer, of in result.numbers.items()}
+    return Partition(result.starts, numbers)
 
 
-def underlay_partition(
-    base: LayerPartition, below: LayerPartition, columns: Columns
-) -> LayerPartition:
+def underlay_partition(base: Partition, below: Partition, columns: Columns) -> Partition:
     """Fill the layers that are unknown in ``base`` from another partition, in bands that fit."""
     family, layers = base.starts.family, len(base.numbers)
     weight = work(family, layers)[1]

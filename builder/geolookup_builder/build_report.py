@@ -13,119 +13,98 @@ from geolookup.errors import count_text, line_text, listed, short_id
 
 #: Kilometres outside a country beyond which coordinates are far.
 FAR_KM = 100
-_WORDS_SHOWN = 5
 _COLUMNS_SHOWN = 12
-_WORD_CHARACTERS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of rows, values or columns that a build counts: its counter in ``SourceReport``.
+    """A kind of rows, values or columns that a build counts, by its word in the build report.
 
-    A limit is a number; for rows and values it may be a share, of the rows read or of the stated
-    values of a field. ``default`` is the limit if a recipe states none, ``option`` of ``geolookup
-    build`` the one for all sources.
+    ``counter`` is the member of ``SourceReport``; rows are counted by word. A limit is a number;
+    for rows and values it may be a share, of the rows read or of the stated values of a field.
+    ``default`` is the limit if a recipe states none, ``option`` of ``geolookup build`` the one for
+    all sources.
     """
 
-    counter: str
     noun: str
     meaning: str = ""
+    counter: str = "rows"
     default: str = ""
     option: str = ""
 
-    def counts(self, report: SourceReport) -> dict[str, tuple[int, int]]:
-        """Return the count and the whole that shares are of, by field of values, else by ""."""
-        counted = getattr(report, self.counter)
-        if self is KINDS["nulled"]:
-            return {field: (count, report.stated[field]) for field, count in counted.items()}
-        return {"": (_total(counted), report.read if self.noun == "row" else 0)}
 
-    def text(self, report: SourceReport) -> str:
-        """Return the text of a line of the build report; empty if the count is zero."""
-        counted = getattr(report, self.counter)
-        count, meaning = _total(counted), self.meaning and f" {self.meaning}"
-        if not count:
-            return ""
-        if self.noun == "column":
-            return listed(counted, _COLUMNS_SHOWN) + meaning
-        if isinstance(counted, Counter):
-            reasons = (f"{number:,} {reason}" for reason, number in counted.most_common())
-            meaning += f" ({', '.join(reasons)})"
-        if self.counter.startswith("rows_"):
-            addresses = getattr(report, self.counter.replace("rows_", "addresses_"))
-            meaning = f", {addresses_text(addresses)}{meaning}"
-        return count_text(count, self.noun) + meaning.format(
-            layers=", ".join(report.private_layers)
-        )
-
-
-def _total(counted: int | Counter[str] | Sequence[str]) -> int:
-    if isinstance(counted, int):
-        return counted
-    return counted.total() if isinstance(counted, Counter) else len(counted)
-
-
-#: By the word of the build report. Without a default, only a recipe limits what is no mistake of
-#: a vendor as such.
+#: By word. Without a default, only a recipe limits what is no mistake of a vendor as such.
 KINDS = {
-    "not kept": Kind("dropped", "column", "(fields of the recipe)"),
-    "not read": Kind("unread", "column"),
-    "rejected": Kind("rejected", "row", "without a valid range", "1%", "--max-rejects"),
-    "duplicate": Kind("duplicates", "row", "with the range of a later row"),
-    "covered": Kind("covered", "row", "whose addresses more specific rows decide"),
-    "clipped": Kind("rows_clipped", "row", "in special-purpose space"),
-    "folded": Kind("rows_folded", "row", "IPv4-mapped, kept as IPv4"),
-    "excluded": Kind("rows_excluded", "row", "in 6to4 and NAT64, looked up by their IPv4 address"),
-    "left out": Kind("rows_left_out", "row", "by only, families or within"),
-    "nulled": Kind("nulled", "invalid value", "", "1%", "--max-nulled"),
-    "emptied": Kind("emptied", "value"),
-    "alias": Kind("aliases", "row", "with another code of their country"),
-    "far": Kind("far", "row", f"with coordinates over {FAR_KM} km outside their country"),
+    "not kept": Kind("column", " (fields of the recipe)", "dropped"),
+    "not read": Kind("column", counter="unread"),
+    "rejected": Kind("row", " without a valid range", "rejected", "1%", "--max-rejects"),
+    "duplicate": Kind("row", " with the range of a later row"),
+    "covered": Kind("row", " whose addresses more specific rows decide"),
+    "clipped": Kind("row", " in special-purpose space"),
+    "private": Kind("row", " in special-purpose space, kept for {layers}"),
+    "folded": Kind("row", " IPv4-mapped, kept as IPv4"),
+    "excluded": Kind("row", " in 6to4 and NAT64, looked up by their IPv4 address"),
+    "left out": Kind("row", " by only, families or within"),
+    "nulled": Kind("invalid value", "", "nulled", "1%", "--max-nulled"),
+    "emptied": Kind("value", counter="emptied"),
+    "alias": Kind("row", " with a country under another code", "aliases"),
+    "far": Kind("row", f" with coordinates over {FAR_KM} km outside their country"),
 }
-#: Rows that are kept.
-_PRIVATE = Kind("rows_private", "row", "in special-purpose space, kept for {layers}")
 
 
 @dataclass(slots=True)
 class SourceReport:
     """The rows of one source table, and how the compiler treated them.
 
-    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; other numbers count
-    rows. ``fields`` are read and kept, ``dropped`` are fields that the recipe leaves out.
-    ``unread`` are columns of the files that nothing reads, ``offered`` own columns that the recipe
-    can declare.
+    ``rows`` and ``addresses`` are counts by word of ``KINDS``. ``fields`` are read and kept,
+    ``dropped`` are fields that the recipe leaves out. ``unread`` are columns of the files that
+    nothing reads, ``offered`` own columns that the recipe can declare.
     """
 
     name: str
     read: int = 0
     used: int = 0
     has_value: bool = False  # whether a used row has a value
-    duplicates: int = 0
-    covered: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
+    rows: Counter[str] = field(default_factory=Counter)
+    addresses: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)  # rows by reason
     stated: Counter[str] = field(default_factory=Counter)  # cells with a value, by field
     nulled: Counter[str] = field(default_factory=Counter)  # of these, invalid ones
     emptied: Counter[str] = field(default_factory=Counter)  # cells by word of ``cells.empty``
-    unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
-    far: int = 0  # rows with coordinates far outside their country
-    swapped: int = 0  # of these, rows that are inside if latitude and longitude are swapped
+    swapped: int = 0  # far rows that are inside if latitude and longitude are swapped
     private_layers: tuple[str, ...] = ()  # of own columns that are private
-    rows_clipped: int = 0
-    rows_private: int = 0
-    rows_folded: int = 0
-    rows_excluded: int = 0
-    addresses_clipped: int = 0
-    addresses_private: int = 0
-    addresses_folded: int = 0
-    addresses_excluded: int = 0
-    rows_left_out: int = 0  # by only, families and within
-    addresses_left_out: int = 0
     fields: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
     note: str = ""
+
+    def counts(self, word: str) -> dict[str, tuple[int, int]]:
+        """Return the count and the whole that shares are of, by field of values, else by ""."""
+        counted = getattr(self, KINDS[word].counter)
+        if word == "nulled":
+            return {field: (count, self.stated[field]) for field, count in counted.items()}
+        if counted is self.rows:
+            return {"": (counted[word], self.read)}
+        count = counted.total() if isinstance(counted, Counter) else len(counted)
+        return {"": (count, self.read if KINDS[word].noun == "row" else 0)}
+
+    def text(self, word: str) -> str:
+        """Return the text of a kind's line; empty if its count is zero."""
+        kind, count = KINDS[word], sum(count for count, _ in self.counts(word).values())
+        counted, meaning = getattr(self, kind.counter), kind.meaning
+        if not count:
+            return ""
+        if kind.noun == "column":
+            return listed(counted, _COLUMNS_SHOWN) + meaning
+        if word in self.addresses:
+            layers = ", ".join(self.private_layers)
+            meaning = f", {addresses_text(self.addresses[word])}{meaning.format(layers=layers)}"
+        if counted is not self.rows:
+            reasons = (f"{number:,} {reason}" for reason, number in counted.most_common())
+            meaning += f" ({', '.join(reasons)})"
+        return count_text(count, kind.noun) + meaning
 
     def keep(self, fields: Collection[str]) -> None:
         """Note that the recipe leaves out all fields but these."""
@@ -135,25 +114,10 @@ class SourceReport:
     def lines(self) -> Iterator[str]:
         """Yield a line for the rows, and one for each other number that is not zero."""
         yield f"{self.name}: {count_text(self.read, 'row')} read, {self.used:,} used"
-        for word, kind in {**KINDS, "private": _PRIVATE}.items():
-            if text := kind.text(self):
-                yield f"  {word:<11} {text}"
-        for name, words in self.unknown_words.items():
-            yield f"  unknown     {name} {_commonest(words)}"
+        texts = ((word, self.text(word)) for word in KINDS)
+        yield from (f"  {word:<11} {text}" for word, text in texts if text)
         if self.note:
             yield f"  note        {self.note}"
-
-    def warnings(self, rejects: Path | None) -> Iterator[str]:
-        """Yield the notes that a reader must not miss; ``rejects`` is the file of rejected rows."""
-        if text := KINDS["far"].text(self):
-            if self.swapped:
-                text += f"; {self.swapped:,} are inside if latitude and longitude are swapped"
-            yield f"{self.name}: {text}; {rejects_file(rejects)} lists them"
-
-    @property
-    def usable(self) -> int:
-        """The used rows, and those that the recipe leaves out."""
-        return self.used + self.rows_left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +158,12 @@ class BuildReport:
     seconds: float = 0.0
 
     def warn(self, sources: Iterable[Source], rejects: Path | None) -> None:
-        """Add the warnings of the source tables, and of sources that decide nothing."""
+        """Add warnings of far rows, and of sources that decide nothing; ``rejects`` lists rows."""
         for report in self.sources:
-            self.warnings.extend(report.warnings(rejects))
+            if text := report.text("far"):
+                if report.swapped:
+                    text += f"; {report.swapped:,} are inside if latitude and longitude are swapped"
+                self.warnings.append(f"{report.name}: {text}; {rejects_file(rejects)} lists them")
         self.warnings.extend(
             f"{source.name} decides no address: earlier sources decide all of its rows"
             for source in sources
@@ -232,9 +199,3 @@ def dataset_lines(
 def rejects_file(path: Path | None) -> str:
     """Return the file that lists the rejected rows, or the command that makes one."""
     return "'build --rejects FILE'" if path is None else str(path)
-
-
-def _commonest(words: Counter[str]) -> str:
-    """Return the commonest of a vendor's words that the vocabulary lacks, and how many more."""
-    texts = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in words.most_common()]
-    return listed(texts, _WORDS_SHOWN)

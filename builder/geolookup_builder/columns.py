@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import mmap
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -26,16 +27,15 @@ import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 from geolookup.dataset.intervals import Addresses
-from geolookup.dataset.runs import Codes, run_starts
+from geolookup.dataset.runs import Codes, join_runs, run_starts
 from geolookup.errors import BuildError, OutputError
-from geolookup.filesystem.limits import check_space
 from geolookup.filesystem.locks import claim, sweep, temporary_name
 from geolookup_builder.memory import MemoryBudget
 
 #: Intervals of a chunk. Four times as many take no less time and 100 MB more.
 CHUNK = 1 << 20
-#: Columns of row numbers by name.
-Rows = Mapping[str, NDArray[Any]]
+#: The columns of a partition by name.
+Numbers = dict[str, NDArray[Any]]
 
 
 class Columns:
@@ -44,7 +44,7 @@ class Columns:
     in_files = False
 
     def __init__(self, budget: MemoryBudget, output: Path) -> None:
-        self.budget, self._output = budget, output
+        self.budget, self.output = budget, output
         self._folder: Path | None = None
         self._opened, self._numbers = ExitStack(), count()
         self._lock = Lock()  # families are written in a thread each
@@ -67,10 +67,6 @@ class Columns:
             limit = f"max_memory is {self.budget.limit:,}"
             raise BuildError(recipe, f"{problem}; {limit}", remedy="raise max_memory")
 
-    def check_space(self, needed: int) -> None:
-        """Raise OutputError unless the disk has so many bytes free."""
-        check_space(self._output, needed)
-
     def column(self, kind: DTypeLike) -> Column:
         """Begin a column."""
         return Column(self, np.dtype(kind))
@@ -91,18 +87,12 @@ class Columns:
         self.remove(numbers)
         return result.finish()
 
-    def joined(
-        self,
-        starts: Addresses,
-        numbers: Rows,
-        kinds: Mapping[str, DTypeLike],
-        change: Callable[[dict[str, NDArray[Any]]], Rows],
-    ) -> tuple[Addresses, dict[str, NDArray[Any]]]:
+    def joined(self, partition: Partition, change: Callable[[Numbers], Numbers]) -> Partition:
         """Return a partition whose columns are changed chunk by chunk; equal neighbours join."""
-        result = JoinedIntervals(self, starts.family, kinds)
-        for part in self.chunks(len(starts)):
-            of_part = {name: column[part] for name, column in numbers.items()}
-            result.append(starts[part], change(of_part))
+        result = JoinedIntervals(self)
+        for part in self.chunks(len(partition.starts)):
+            of_part = {name: column[part] for name, column in partition.numbers.items()}
+            result.append(Partition(partition.starts[part], change(of_part)))
         return result.finish()
 
     def encoded(self, values: NDArray[Any]) -> tuple[Codes, pa.Array]:
@@ -121,8 +111,8 @@ class Columns:
         """Return a new file; the first one creates the folder."""
         with self._lock, self._errors():
             if self._folder is None:
-                sweep(self._output.parent)
-                folder = temporary_name(self._output)
+                sweep(self.output.parent)
+                folder = temporary_name(self.output)
                 self._opened.callback(shutil.rmtree, folder, ignore_errors=True)
                 self._opened.enter_context(claim(folder, partial(folder.mkdir, 0o700)))
                 self._folder = folder
@@ -158,7 +148,7 @@ class Columns:
                 f"ranges beyond max_memory need over {self._written:,} bytes beside it"
                 f" ({error.strerror or error})"
             )
-            raise OutputError(self._output, problem, "free space, or raise max_memory") from error
+            raise OutputError(self.output, problem, "free space, or raise max_memory") from error
 
     def remove(self, *columns: NDArray[Any]) -> None:
         """Remove the files of columns that nothing reads any more; a mapped column stays valid."""
@@ -181,11 +171,13 @@ class Column:
     def __init__(self, columns: Columns, kind: np.dtype[Any]) -> None:
         self._columns, self._kind = columns, kind
         self._parts: list[NDArray[Any]] = []
+        self._is_zero = True
         self._file: tuple[Path, BinaryIO] | None = None
 
     def append(self, values: NDArray[Any]) -> None:
         """Append values of the column's type."""
         is_zero = not values.any()
+        self._is_zero &= is_zero
         self._parts.append(self._zeros(len(values)) if is_zero else values)
         if self._columns.in_files and not is_zero:
             self._file = self._file or self._columns.create()
@@ -206,37 +198,64 @@ class Column:
             self._write(*self._file)
             return self._columns.map(*self._file, self._kind)
         parts, self._parts = self._parts, []
-        if not any(part.strides[0] for part in parts):
+        if self._is_zero:
             return self._zeros(sum(map(len, parts)))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-class JoinedIntervals:
-    """A partition of a family with columns of rows, appended chunk by chunk.
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A gap-free partition of a family with columns of numbers.
 
-    Neighbours with equal rows are joined.
+    For each interval, they are its tuple by layer while sources are overlaid, its row by table
+    ("location", "network", perhaps "own") in a dataset, and by layer its source, from 1, in the
+    provenance. 0 is unknown.
     """
 
-    def __init__(self, columns: Columns, family: int, kinds: Mapping[str, DTypeLike]) -> None:
-        halves = (np.uint32,) if family == 4 else (np.uint64, np.uint64)
-        self._starts = [columns.column(kind) for kind in halves]
-        self._rows = {name: columns.column(kind) for name, kind in kinds.items()}
-        self._last: list[Any] = []  # the last row of the chunk before
+    starts: Addresses
+    numbers: Numbers
 
-    def append(self, starts: Addresses, rows: Rows) -> None:
+    def columns(self) -> list[NDArray[Any]]:
+        """Return all columns; layers may share one."""
+        return [*self.starts.columns(), *self.numbers.values()]
+
+    def changed(
+        self, starts: Addresses, change: Callable[[NDArray[Any]], NDArray[Any]]
+    ) -> Partition:
+        """Return other starts and columns; layers that share an array share the result."""
+        distinct = {id(codes): codes for codes in self.numbers.values()}
+        results = {key: change(codes) for key, codes in distinct.items()}
+        return Partition(starts, {name: results[id(of)] for name, of in self.numbers.items()})
+
+    def joined(self) -> Partition:
+        """Return the partition with equal neighbours joined."""
+        return Partition(*join_runs(self.starts, self.numbers))
+
+
+class JoinedIntervals:
+    """A partition that is appended chunk by chunk; neighbours with equal numbers are joined."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._names, self._made = list[str](), list[Column]()
+        self._last: list[Any] = []  # the last numbers of the chunk before
+
+    def append(self, chunk: Partition) -> None:
         """Append a chunk."""
-        keep = run_starts(*rows.values())
-        keep[0] = [numbers[0] for numbers in rows.values()] != self._last
-        self._last = [numbers[-1] for numbers in rows.values()]
-        if not keep.all():
-            starts = starts[keep]
-            rows = {name: numbers[keep] for name, numbers in rows.items()}
-        for column, half in zip(self._starts, starts.columns(), strict=True):
-            column.append(half)
-        for name, numbers in rows.items():
-            self._rows[name].append(numbers)
+        numbers = chunk.numbers.values()
+        keep = run_starts(*numbers)
+        keep[0] = [column[0] for column in numbers] != self._last
+        self._last = [column[-1] for column in numbers]
+        if not self._made:
+            self._names = [*chunk.numbers]
+            self._made = [self._columns.column(column.dtype) for column in chunk.columns()]
+        rows = slice(None) if keep.all() else keep
+        for made, column in zip(self._made, chunk.columns(), strict=True):
+            made.append(column[rows])
 
-    def finish(self) -> tuple[Addresses, dict[str, NDArray[Any]]]:
-        """Return the first addresses, and the rows of each."""
-        starts = Addresses(*(half.finish() for half in self._starts))
-        return starts, {name: rows.finish() for name, rows in self._rows.items()}
+    def finish(self) -> Partition:
+        """Return all chunks."""
+        columns = [column.finish() for column in self._made]
+        halves = len(columns) - len(self._names)
+        numbers = dict(zip(self._names, columns[halves:], strict=True))
+        return Partition(Addresses(*columns[:halves]), numbers)

@@ -38,25 +38,18 @@ class Locations:
         columns = self.country[rows], self.zone[rows], self.tuples.take(rows)
         return Locations(*columns, self.countries, self.zones)
 
-    def keep(self, fields: frozenset[str]) -> Locations:
-        """Return the tuples with only these fields; the continent stays with the country."""
-        country, countries = self.country, self.countries
-        if "country_code" not in fields:
-            is_continent = "continent_code" in fields
-            continents = [code if is_continent else None for _, code in countries]
-            rows = [None, *sorted({code for code in continents if code})]
-            country = np.array([rows.index(code) for code in continents], np.int32)[country]
-            countries = [(None, code) for code in rows]
-        zone, zones = self.zone, self.zones
-        if "time_zone" not in fields:
-            zone, zones = np.zeros_like(zone), [None]
-        return Locations(country, zone, self.tuples.keep(fields), countries, zones)
-
 
 def complete(
-    tuples: Tuples, reference: Reference, finders: Sequence[Finder], report: BuildReport
+    tuples: Tuples,
+    reference: Reference,
+    finders: Sequence[Finder],
+    report: BuildReport,
+    fields: frozenset[str] | None = None,
 ) -> Locations:
-    """Resolve country and zone of every location tuple; row 0 stays unknown."""
+    """Resolve country and zone of every location tuple; row 0 stays unknown.
+
+    With ``fields`` the tuples have only these fields; the continent stays with the country.
+    """
     derived = {name: tuples.values(name) for name in ("continent_code", "time_zone")}
     report.unstated = [name for name, of in derived.items() if of.null_count == len(of)]
     codes = list(reference.countries)
@@ -70,7 +63,11 @@ def complete(
     tuples = tuples.replace("time_zone", zone)
     for finder in finders:
         tuples = _fill(tuples, finder, report)
-    pairs, country_rows = _pairs(names, continent)
+    if fields is not None:
+        tuples = tuples.keep(fields)
+        if fields.isdisjoint(("country_code", "continent_code")):
+            continent = tuples.values("continent_code")  # null
+    pairs, country_rows = _pairs(tuples.values("country_code"), continent)
     zones, zone_rows = _number(tuples.values("time_zone"))
     return Locations(country_rows, zone_rows, tuples, pairs, zones)
 

@@ -23,19 +23,17 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
     plan, columns = overlaid.plan, overlaid.columns
     with overlaid.progress.stage("interning"):
         interned = _interned(overlaid)
-        size, provenance = interned.intervals, interned.provenance
-        number = partial(resolve, plan.path, provenance, overlaid.origins, columns)
-        with alongside(number, size) as get_origins:
+        number = partial(resolve, plan.path, interned.provenance, overlaid.origins, columns)
+        with alongside(number, interned.intervals) as numbered:
             countries = _countries(overlaid)
             content = tables(interned, overlaid.reference, plan.schema, columns, countries)
         del interned
         release()
-        origins = get_origins()
-        overlaid.report.decided = origins.decided
-        content |= provenance_tables(origins.provenance, columns)
+        sources, overlaid.report.decided, provenance = numbered()
+        content |= provenance_tables(provenance, columns)
         filled = [finder.field for finder in overlaid.finders]
         of_datasets = [c for source in overlaid.datasets.values() for c in source.metadata.credits]
-        return manifest(plan, origins.sources, content, filled, of_datasets), content
+        return manifest(plan, sources, content, filled, of_datasets), content
 
 
 def _interned(overlaid: OverlaidSources) -> InternedContent:

@@ -102,7 +102,7 @@ def check_some(
     """
     if expected.may_be_empty or not tables:
         return
-    empty = next((table for table in tables if not table.usable), None)
+    empty = next((table for table in tables if not table.used + table.rows["left out"]), None)
     if empty or not any(table.has_value for table in tables):
         table, problem = empty or tables[0], "no usable row" if empty else "no row with a value"
         counts = "; ".join(" ".join(line.split()) for line in table.lines())

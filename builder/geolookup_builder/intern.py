@@ -10,44 +10,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 
 import numpy as np
 import pyarrow as pa
 
 from geolookup.contract.fields import LOCATION, NETWORK, OWN, PLACE_MEMBERS
-from geolookup.dataset.intervals import U8, Addresses, Bools
+from geolookup.dataset.intervals import U8, Bools
 from geolookup.dataset.runs import Codes, DistinctRows, factorize
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, Numbers, Partition
 from geolookup_builder.complete import Locations, complete
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.layer_values import UNKNOWN, LayerValues, Tuples
-from geolookup_builder.layers import LayerPartition, Provenance
 from geolookup_builder.values import Reference
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyIntervals:
-    """The final partition of a family: by table, the row of each interval.
-
-    The tables are "location" and "network", and "own" with own columns.
-    """
-
-    starts: Addresses
-    rows: dict[str, Codes]
 
 
 @dataclass(frozen=True, slots=True)
 class InternedContent:
     """The content of a dataset before it becomes tables; row 0 of each table is unknown."""
 
-    families: dict[int, FamilyIntervals]
+    families: dict[int, Partition]
     locations: Locations
     networks: pa.Table
     own_rows: pa.Table | None  # by source column; None without own columns
-    provenance: dict[int, Provenance]
+    provenance: dict[int, Partition]
 
     @property
     def intervals(self) -> int:
@@ -58,11 +45,11 @@ class InternedContent:
     def is_known(self) -> bool:
         """Whether anything is known about an address."""
         families = self.families.values()
-        return any(rows.any() for family in families for rows in family.rows.values())
+        return any(rows.any() for family in families for rows in family.numbers.values())
 
 
 def intern(
-    partitions: Mapping[int, LayerPartition],
+    partitions: Mapping[int, Partition],
     layers: Mapping[str, LayerValues],
     reference: Reference,
     finders: Sequence[Finder],
@@ -82,9 +69,7 @@ def intern(
             sources[layer][~values.keep(fields)] = 0
     used = {layer: _mark_used(partitions, values, columns) for layer, values in layers.items()}
     tuples, of_number = layers[LOCATION].of_used(used[LOCATION])
-    locations = complete(tuples, reference, finders, report)
-    if fields is not None:
-        locations = locations.keep(fields)
+    locations = complete(tuples, reference, finders, report, fields)
     places, first = factorize(
         [locations.country, locations.zone, *locations.tuples.codes(*PLACE_MEMBERS)]
     )
@@ -107,9 +92,7 @@ def intern(
     return InternedContent(families, in_order, tables[NETWORK], tables.get(OWN), get_sources())
 
 
-def _mark_used(
-    partitions: Mapping[int, LayerPartition], values: LayerValues, columns: Columns
-) -> Bools:
+def _mark_used(partitions: Mapping[int, Partition], values: LayerValues, columns: Columns) -> Bools:
     """Mark the numbers of a layer that intervals have, and UNKNOWN."""
     is_used = np.zeros(values.size, bool)
     is_used[UNKNOWN] = True
@@ -147,7 +130,7 @@ class _Rows:
         return self._distinct.number([of[numbers[layer]] for layer, of in self._of_numbers.items()])
 
     def by_use(
-        self, families: Mapping[int, FamilyIntervals], table: str, columns: Columns
+        self, families: Mapping[int, Partition], table: str, columns: Columns
     ) -> dict[str, Codes]:
         """Number the rows by how often intervals use them; by layer, return the tuple of each.
 
@@ -158,50 +141,38 @@ class _Rows:
         uses = np.zeros(size, np.int64)
         for family in families.values():
             for part in columns.chunks(len(family.starts)):
-                uses += np.bincount(family.rows[table][part], minlength=size)
+                uses += np.bincount(family.numbers[table][part], minlength=size)
         uses[UNKNOWN] = size + uses.sum()  # more than any other row
         order = np.argsort(-uses, kind="stable")
         # Uses 9 2 7 2: order 0 2 1 3, so rows 0, 1, 2 and 3 get the numbers 0, 2, 1 and 3.
         numbers = np.empty(size, np.int32)
         numbers[order] = np.arange(size, dtype=np.int32)
         for family in families.values():
-            family.rows[table] = columns.looked_up(numbers, family.rows[table])
+            family.numbers[table] = columns.looked_up(numbers, family.numbers[table])
         none = np.zeros(size, np.int32)
         return {layer: known.get(layer, none)[order] for layer in self._layers}
 
 
 def _numbered(
-    partitions: Mapping[int, LayerPartition], rows: Mapping[str, _Rows], columns: Columns
-) -> dict[int, FamilyIntervals]:
+    partitions: Mapping[int, Partition], rows: Mapping[str, _Rows], columns: Columns
+) -> dict[int, Partition]:
     """Return the intervals of the families by row; those with equal rows are joined."""
 
-    def rows_of(numbers: dict[str, Codes]) -> dict[str, Codes]:
+    def rows_of(numbers: Numbers) -> Numbers:
         return {table: of_table.of(numbers) for table, of_table in rows.items()}
 
-    kinds = dict.fromkeys(rows, np.int32)
-    return {
-        family: FamilyIntervals(*columns.joined(part.starts, part.numbers, kinds, rows_of))
-        for family, part in partitions.items()
-    }
+    return {family: columns.joined(part, rows_of) for family, part in partitions.items()}
 
 
 def _provenance(
-    partitions: Mapping[int, LayerPartition], sources: Mapping[str, U8], columns: Columns
-) -> dict[int, Provenance]:
+    partitions: Mapping[int, Partition], sources: Mapping[str, U8], columns: Columns
+) -> dict[int, Partition]:
     """Return the sources of the layers by family, from the source of each number."""
-    stated = {layer: of_number for layer, of_number in sources.items() if of_number.any()}
-    stated = stated or dict(islice(sources.items(), 1))
 
-    def sources_of(numbers: dict[str, Codes]) -> dict[str, U8]:
-        return {layer: of[numbers[layer]] for layer, of in stated.items()}
+    def sources_of(numbers: Numbers) -> Numbers:
+        return {layer: of[numbers[layer]] for layer, of in sources.items()}
 
-    kinds, families = dict.fromkeys(stated, np.uint8), dict[int, Provenance]()
-    for family, partition in partitions.items():
-        numbers = {layer: partition.numbers[layer] for layer in stated}
-        starts, of_stated = columns.joined(partition.starts, numbers, kinds, sources_of)
-        unknown = np.broadcast_to(np.uint8(0), len(starts))
-        families[family] = Provenance(starts, dict.fromkeys(sources, unknown) | of_stated)
-    return families
+    return {family: columns.joined(part, sources_of) for family, part in partitions.items()}
 
 
 def _table(of_layers: Mapping[str, Tuples], distinct: Mapping[str, Codes]) -> pa.Table:

@@ -14,17 +14,14 @@ the partition of the answers, because neighbours with the same sources are one i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import I64, Addresses, count_addresses, cut_at, overlay
-from geolookup.dataset.runs import Codes, join_runs
-from geolookup_builder.columns import Columns
+from geolookup.dataset.intervals import Addresses, count_addresses, cut_at, overlay
+from geolookup.dataset.runs import Codes
+from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.layer_values import UNKNOWN
 
@@ -32,29 +29,15 @@ from geolookup_builder.layer_values import UNKNOWN
 Coverage = dict[str, dict[str, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class LayerPartition:
-    """A gap-free partition of a family with one number per layer and interval."""
-
-    starts: Addresses
-    numbers: dict[str, Codes]
-
-    def columns(self) -> list[NDArray[Any]]:
-        """Return all columns; layers may share one."""
-        return [*self.starts.columns(), *self.numbers.values()]
-
-
-def nothing(family: int, layers: tuple[str, ...]) -> LayerPartition:
+def nothing(family: int, layers: tuple[str, ...]) -> Partition:
     """Return one interval over the whole family, unknown in all layers."""
-    return LayerPartition(
-        Addresses.of(family, [0]), {layer: np.zeros(1, np.int32) for layer in layers}
-    )
+    return Partition(Addresses.of(family, [0]), {layer: np.zeros(1, np.int32) for layer in layers})
 
 
-def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> LayerPartition:
+def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Partition:
     """Give each interval the numbers of the row that owns it."""
     # The owner -1 (a gap) takes the last entry: UNKNOWN.
-    return LayerPartition(
+    return Partition(
         intervals.starts,
         {
             layer: np.append(codes, np.int32(UNKNOWN))[intervals.owner]
@@ -63,19 +46,19 @@ def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> LayerPartition
     )
 
 
-def underlay(base: LayerPartition, below: LayerPartition) -> LayerPartition:
+def underlay(base: Partition, below: Partition) -> Partition:
     """Fill the layers that are unknown in ``base`` from ``below``."""
     # The first source: there is nothing to overlay.
     if len(base.starts) == 1 and not any(codes[0] for codes in base.numbers.values()):
         unknown = np.zeros(len(below.starts), np.int32)
         numbers = {layer: below.numbers.get(layer, unknown) for layer in base.numbers}
-        return _coalesce(LayerPartition(below.starts, numbers))
+        return Partition(below.starts, numbers).joined()
     starts, (of_base, of_below) = overlay([base.starts, below.starts])
-    numbers = map_numbers(lambda codes: codes[of_base], base.numbers)
+    joint = base.changed(starts, lambda codes: codes[of_base])
     for layer in base.numbers.keys() & below.numbers.keys():
-        number = numbers[layer]
-        numbers[layer] = np.where(number == UNKNOWN, below.numbers[layer][of_below], number)
-    return _coalesce(LayerPartition(starts, numbers))
+        number = joint.numbers[layer]
+        joint.numbers[layer] = np.where(number == UNKNOWN, below.numbers[layer][of_below], number)
+    return joint.joined()
 
 
 def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
@@ -89,13 +72,28 @@ def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
 def cut(intervals: Intervals, ranges: Iterable[Range]) -> tuple[Intervals, list[slice]]:
     """Cut the intervals at (sorted, disjoint) ranges; also return which lie inside a range.
 
-    At 10 to 29, the intervals 1 and 2 of the result are inside; see ``insert``.
+    There are few bounds: they are inserted, without the arrays of an overlay. At 10 to 29::
+
+        before   |0  -1           |20  7            |50  8
+        bounds   |0      |10              |30
+        after    |0  -1  |10  -1  |20  7  |30  7    |50  8      1 and 2 are inside
     """
-    bounds, is_inside = cut_at(intervals.starts.family, ranges)
-    starts, columns, begin = insert(intervals.starts, {"owner": intervals.owner}, bounds)
-    ends = [*begin[1:].tolist(), len(starts)]
-    inside = [slice(int(begin[at]), ends[at]) for at in np.flatnonzero(is_inside).tolist()]
-    return Intervals(starts, **columns), inside
+    starts, owner = intervals.starts, intervals.owner
+    bounds, is_inside = cut_at(starts.family, ranges)
+    within = starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
+    fresh = np.flatnonzero(~starts[within].equals(bounds))  # 1, 2: not 0
+    at = within[fresh] + 1
+    halves = zip(starts.columns(), bounds[fresh].columns(), strict=True)
+    # The fresh bounds 10 and 30 take the owners -1 and 7 of the intervals around them.
+    result = Intervals(
+        Addresses(*(np.insert(half, at, of_bounds) for half, of_bounds in halves)),
+        np.insert(owner, at, owner[within[fresh]]),
+    )
+    # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
+    begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
+    ends = np.append(begin[1:], len(result.starts))
+    inside = [slice(int(begin[row]), int(ends[row])) for row in np.flatnonzero(is_inside)]
+    return result, inside
 
 
 def without(intervals: Intervals, kept: Intervals) -> Intervals:
@@ -104,68 +102,22 @@ def without(intervals: Intervals, kept: Intervals) -> Intervals:
     return coalesce(Intervals(starts, np.where(kept.owner[of_kept] < 0, -1, intervals.owner[at])))
 
 
-def restrict(partition: LayerPartition, kept: Intervals) -> LayerPartition:
+def restrict(partition: Partition, kept: Intervals) -> Partition:
     """Make all layers unknown in the space that no interval of ``kept`` owns."""
     starts, (of_kept, at) = overlay([kept.starts, partition.starts])
     is_kept = kept.owner[of_kept] >= 0
     # UNKNOWN is 0.
-    numbers = map_numbers(lambda codes: codes[at] * is_kept, partition.numbers)
-    return _coalesce(LayerPartition(starts, numbers))
+    return partition.changed(starts, lambda codes: codes[at] * is_kept).joined()
 
 
-def insert(
-    starts: Addresses, columns: Mapping[str, NDArray[Any]], bounds: Addresses
-) -> tuple[Addresses, dict[str, NDArray[Any]], I64]:
-    """Cut the intervals of a partition at sorted bounds; columns become copies.
-
-    Also return which interval of the result begins at each bound. There are few bounds: they are
-    inserted, without the arrays of an overlay. At 0, 10 and 30::
-
-        before   |0  -1           |20  7            |50  8
-        bounds   |0      |10              |30
-        after    |0  -1  |10  -1  |20  7  |30  7    |50  8
-    """
-    within = starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
-    fresh = np.flatnonzero(~starts[within].equals(bounds))  # 1, 2: not 0
-    at = within[fresh] + 1
-    # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
-    begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
-    halves = zip(starts.columns(), bounds[fresh].columns(), strict=True)
-    # The fresh bounds 10 and 30 take the values -1 and 7 of the intervals around them.
-    return (
-        Addresses(*(np.insert(half, at, of_bounds) for half, of_bounds in halves)),
-        {name: np.insert(column, at, column[within[fresh]]) for name, column in columns.items()},
-        begin,
-    )
-
-
-def _coalesce(partition: LayerPartition) -> LayerPartition:
-    return LayerPartition(*join_runs(partition.starts, partition.numbers))
-
-
-def map_numbers(change: Callable[[Codes], Codes], numbers: dict[str, Codes]) -> dict[str, Codes]:
-    """Return changed numbers; layers that share an array share the result."""
-    distinct = {id(codes): codes for codes in numbers.values()}
-    changed = {key: change(codes) for key, codes in distinct.items()}
-    return {layer: changed[id(codes)] for layer, codes in numbers.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """A gap-free partition of a family; for each layer the number of its source."""
-
-    starts: Addresses
-    sources: dict[str, NDArray[np.unsignedinteger]]  # from 1; 0: the layer is unknown
-
-
-def coverage(families: Mapping[int, Provenance], sources: int, columns: Columns) -> list[Coverage]:
+def coverage(families: Mapping[int, Partition], sources: int, columns: Columns) -> list[Coverage]:
     """Return, for each source, the number of addresses that it decides, by layer and family.
 
     Layers in which it decides no address are left out.
     """
     counts: list[Coverage] = [{} for _ in range(sources)]
     for family, partition in families.items():
-        for layer, of_layer in partition.sources.items():
+        for layer, of_layer in partition.numbers.items():
             for part in columns.chunks(len(of_layer)):
                 # With the interval after the part: there the last one ends.
                 starts = partition.starts[part.start : part.stop + 1]

@@ -127,7 +127,7 @@ def check_limits(
     """Raise BuildError for the first loss of a table above its limit; ``listed`` is its file."""
     for word, kind in KINDS.items():
         stated = limits.get(key(word), {})
-        for field, (count, whole) in kind.counts(report).items():
+        for field, (count, whole) in report.counts(word).items():
             bound = stated.get(field) or stated.get("") or bound_of(kind.default)
             if bound is None or count <= bound.of(whole):
                 continue

@@ -17,10 +17,9 @@ from geolookup.filesystem.limits import read_bytes
 #: Held by a running build: Arrow's default memory pool is shared by the whole process. A build
 #: with ground truth holds it twice: the truth is compiled too.
 _one_build = RLock()
-#: The interpreter, its libraries, and the blocks of a file that are being parsed.
-_BASE = 230 << 20
-#: What the system's allocator holds and nothing uses.
-_UNUSED = 30 << 20
+#: The interpreter, its libraries, the blocks of a file that are being parsed, and what the system's
+#: allocator holds and nothing uses.
+_BASE = 260 << 20
 LEAST = 500 * 10**6
 #: The limit of a system that does not say how much memory is free.
 _UNKNOWN = 1 << 62
@@ -31,7 +30,6 @@ class MemoryBudget:
     """Bytes that a build may take."""
 
     limit: int  # of the whole process
-    room: int  # of its arrays
     rows: int  # rows of a table that stay in memory, with its new values
     band: int  # the work on a band of the address space; each family has one at a time
     values: int  # the distinct values
@@ -48,8 +46,8 @@ class MemoryBudget:
             limit = read_bytes(str(max_memory))
             if limit < LEAST:
                 raise ValueError(f"max_memory is {max_memory}; a build needs {LEAST // 10**6}MB")
-        room = limit - _BASE - _UNUSED
-        return cls(limit, room, room // 4, room * 2 // 5, room // 2)
+        room = limit - _BASE
+        return cls(limit, room // 4, room * 2 // 5, room // 2)
 
 
 def peak() -> int:

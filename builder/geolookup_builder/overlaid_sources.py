@@ -18,15 +18,15 @@ from geolookup_builder import expected_rows
 from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.intern import FamilyIntervals, intern
+from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.layers import LayerPartition, nothing, restrict
+from geolookup_builder.layers import nothing, restrict
 from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
@@ -36,7 +36,7 @@ from geolookup_builder.restrictions.restriction import Restriction
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.table_reading import flatten_table, read_table
+from geolookup_builder.table_intervals import flatten_table
 from geolookup_builder.tables import tables
 from geolookup_builder.values import Reference
 
@@ -96,16 +96,15 @@ class OverlaidSources:
             report = SourceReport(table.name, note=table.note)
             self.report.sources.append(report)
             rows = SourceRows(self.layers, self.reference, report, spec, self.columns)
-            reading = read_table(table, rows, report, spec, self.progress)
-            self.rejects.append(reading.rejects)
+            rejects = rows.read(table, self.progress)
+            self.rejects.append(rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
-                owners = flatten_table(
-                    rows, report, partitions, self.columns, with_rows=bool(restriction)
-                )
+                owners = flatten_table(rows, partitions, self.columns, with_rows=bool(restriction))
                 deciding.append((report, owners))
             release()
-            files |= {numbers.member.label: numbers.member for numbers in reading.files}
+            members = [of_file.numbers.member for of_file in rejects.members.values()]
+            files |= {member.label: member for member in members}
             expected_rows.check_releases(spec.expected, sorted(files))
         if restriction:
             with self.progress.stage(f"restricting {spec.name}"):
@@ -131,22 +130,24 @@ class OverlaidSources:
                 rows, deciding = Rows(dataset.tables.batches), [(report, dataset.intervals())]
                 families = dataset.families
                 kept = kept_space(spec, dataset.name, rows, families, deciding, self.report)
-        self._check(spec, [report], dataset.source_rows(), dataset.name)
+        sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
+        used = sum(source.rows or 0 for source in sources)
+        self._check(spec, [report], used, dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
             numbers = dataset.numbers(self.layers, spec.fields)
             for family in self.partitions:
                 self._overlay(dataset.partition(family, numbers, kept.get(family)))
-        sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
+            dataset.tables.release()
         return Origin(sources, dataset.provenance(), report)
 
-    def _overlay(self, below: LayerPartition) -> None:
+    def _overlay(self, below: Partition) -> None:
         """Overlay a partition below the earlier sources."""
         family = below.starts.family
         self.partitions[family] = underlay_partition(self.partitions[family], below, self.columns)
 
     def _answers(
-        self, restriction: Restriction, partitions: Mapping[int, LayerPartition]
-    ) -> tuple[Rows, Mapping[int, FamilyIntervals]]:
+        self, restriction: Restriction, partitions: Mapping[int, Partition]
+    ) -> tuple[Rows, Mapping[int, Partition]]:
         """Return the answers of a source by itself: its rows, and its intervals by row."""
         names = {field.source_column for one in restriction.conditions for field in one.fields}
         finders = [finder for finder in self.finders if finder.field in names]

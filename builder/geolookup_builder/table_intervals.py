@@ -10,17 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
 from geolookup.dataset.intervals import Addresses, Bools, clamp, cut_at
+from geolookup.parallel import alongside
+from geolookup_builder import bands
 from geolookup_builder.bands import Band
 from geolookup_builder.build_report import SourceReport
+from geolookup_builder.columns import Columns, JoinedIntervals, Partition
 from geolookup_builder.flatten import Intervals, duplicates, flatten
+from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import UNKNOWN
-from geolookup_builder.layers import LayerPartition, cut, hide, of_source
+from geolookup_builder.layers import cut, hide, of_source
 from geolookup_builder.rows import EXCLUDED, Positions, Rows
 
 #: Marks of a row, a bit each: it owns an interval, hidden space included; it owns one
@@ -30,8 +35,50 @@ _OWNER, _USED, _SPECIAL, _VALUE = (np.uint8(1 << bit) for bit in range(4))
 ROW = ""
 
 
+def flatten_table(
+    rows: SourceRows,
+    partitions: dict[int, Partition],
+    columns: Columns,
+    *,
+    with_rows: bool = False,
+) -> dict[int, Intervals]:
+    """Flatten the rows of a table, and overlay them below ``partitions``, in place.
+
+    Counts the rows in their report. Returns the deciding rows by family, if asked for.
+    """
+    private, families = rows.schema.private_layers, rows.families(partitions)
+    counts = {family: _Counts(np.zeros(rows.report.read, np.uint8)) for family in families}
+    owners = dict[int, Intervals]()
+
+    def flatten_family(family: int) -> None:
+        of_family = families[family]
+        deciding = JoinedIntervals(columns)
+
+        def below(band: Band) -> Partition:
+            layers = _layers_of(
+                of_family.take(band), band, counts[family], private, with_rows=with_rows
+            )
+            if with_rows:
+                deciding.append(Partition(layers.starts, {ROW: layers.numbers.pop(ROW)}))
+            return layers
+
+        base, most = partitions[family], min(columns.budget.band, bands.BAND)
+        of_bands = of_family.divide(base.starts, most)
+        partitions[family] = bands.underlay_bands(base, of_bands, below, columns)
+        if with_rows:
+            of_rows = deciding.finish()
+            owners[family] = Intervals(of_rows.starts, of_rows.numbers[ROW] - 1)
+
+    with alongside(partial(flatten_family, 6), rows.report.read) as ipv6:
+        flatten_family(4)
+        ipv6()
+    rows.remove_files()
+    _count([*counts.values()], rows.stated, rows.report, private)
+    return owners
+
+
 @dataclass(slots=True)
-class TableCounts:
+class _Counts:
     """The counts of one family's rows in a table, added up band by band."""
 
     marks: NDArray[np.uint8]  # by position in the table
@@ -47,7 +94,7 @@ class TableCounts:
     def add_rows(self, rows: Rows) -> None:
         """Count duplicates, clipped (private) addresses, and excluded rows and addresses.
 
-        ``count`` counts the clipped rows, because a row that is partly folded has ranges of both
+        ``_count`` counts the clipped rows, because a row that is partly folded has ranges of both
         families.
         """
         family = rows.first.family
@@ -79,14 +126,14 @@ def _inside(rows: Rows, blocks: Sequence[Range]) -> tuple[Bools, int]:
     return inside, total
 
 
-def layers_of(
+def _layers_of(
     rows: Rows,
     band: Band,
-    counts: TableCounts,
+    counts: _Counts,
     private: Collection[str] = (),
     *,
     with_rows: bool = False,
-) -> LayerPartition:
+) -> Partition:
     """Flatten the rows of a band, and count them; remove space that lookups never search.
 
     ``private`` are the layers that are known in special-purpose space too. If asked for, ROW is a
@@ -112,11 +159,11 @@ def layers_of(
         intervals.owner[part] = -1
     counts.mark(position, intervals, _USED)
     layers |= of_source(intervals, public).numbers
-    return band.crop(LayerPartition(intervals.starts, layers))
+    return band.crop(Partition(intervals.starts, layers))
 
 
-def count(
-    families: Sequence[TableCounts],
+def _count(
+    families: Sequence[_Counts],
     layers: Collection[str],
     report: SourceReport,
     private: Collection[str] = (),
@@ -124,19 +171,19 @@ def count(
     """Add the counts of a table's rows and addresses to the build report."""
     marks = np.bitwise_or.reduce([family.marks for family in families])
     addresses = sum(family.addresses for family in families)
-    report.duplicates = sum(family.duplicates for family in families)
-    report.rows_excluded += sum(family.excluded_rows for family in families)
-    report.addresses_excluded += sum(family.excluded_addresses for family in families)
+    report.rows["duplicate"] = sum(family.duplicates for family in families)
+    report.rows["excluded"] += sum(family.excluded_rows for family in families)
+    report.addresses["excluded"] += sum(family.excluded_addresses for family in families)
     report.used, special, owners = (
         int(np.count_nonzero(marks & mark)) for mark in (_USED, _SPECIAL, _OWNER)
     )
     report.private_layers = tuple(layer for layer in private if layer in layers)
     if report.private_layers:
-        report.rows_private, report.addresses_private = special, addresses
+        report.rows["private"], report.addresses["private"] = special, addresses
     if len(layers) > len(report.private_layers) or not layers:
-        report.rows_clipped, report.addresses_clipped = special, addresses
+        report.rows["clipped"], report.addresses["clipped"] = special, addresses
     used_value = _USED | _VALUE
     report.has_value = bool((marks & used_value == used_value).any())
     valid_rows = report.read - report.rejected.total()
     # Accepted rows that own nothing; duplicates among them have a count of their own.
-    report.covered = max(0, valid_rows - owners - report.duplicates)
+    report.rows["covered"] = max(0, valid_rows - owners - report.rows["duplicate"])

@@ -10,19 +10,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXTS, Field, in_table
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXTS, ZONE, Field, in_table
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import U64, Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
-from geolookup_builder import text_lists
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
-from geolookup_builder.intern import FamilyIntervals, InternedContent
-from geolookup_builder.layers import Provenance
-from geolookup_builder.values import Reference
+from geolookup_builder.intern import InternedContent
+from geolookup_builder.values import Reference, lists
 
 #: The types of indices of dictionaries, and the greatest index of each.
 _INDICES = ((pa.int8(), 127), (pa.int16(), 32_767), (pa.int32(), 2**31 - 1))
@@ -45,8 +43,13 @@ def tables(
         network = _rows_table(interned.networks, in_table(NETWORK))
         country = _country(interned, reference, countries)
         own = None if interned.own_rows is None else _rows_table(interned.own_rows, schema.own)
+    families = interned.families
+    intervals = {fmt.INTERVALS[key]: _intervals(of, columns) for key, of in families.items()}
+    jumps = jump_table(families[4].starts.low, columns.release)
     return {
-        **interval_tables(interned.families, columns),
+        **intervals,
+        fmt.IPV4_JUMP: pa.table({"interval": jumps}),
+        fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": _sparse(families[6].starts.high, columns)}),
         fmt.LOCATION: location(),
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
@@ -55,24 +58,9 @@ def tables(
     }
 
 
-def interval_tables(
-    families: Mapping[int, FamilyIntervals], columns: Columns
-) -> dict[str, pa.Table]:
-    """Return the tables of the intervals that answer, by file name."""
-    ipv4, ipv6 = families[4], families[6]
-    return {
-        fmt.IPV4: _intervals(ipv4, columns),
-        fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low, columns.release)}),
-        fmt.IPV6: _intervals(ipv6, columns),
-        fmt.IPV6_SPARSE_INDEX: pa.table(
-            {"start_high": _sparse(np.asarray(ipv6.starts.high), columns)}
-        ),
-    }
-
-
-def _sparse(highs: U64, columns: Columns) -> U64:
+def _sparse(highs: U64 | None, columns: Columns) -> U64:
     """Return the sparse index, chunk by chunk."""
-    stride = fmt.SPARSE_STRIDE
+    highs, stride = np.asarray(highs), fmt.SPARSE_STRIDE
     # A chunk from 100 on: the next multiple of 64 is 28 further.
     firsts = ((part, part.start + -part.start % stride) for part in columns.chunks(len(highs)))
     # A copy: a view would need the pages again.
@@ -80,14 +68,14 @@ def _sparse(highs: U64, columns: Columns) -> U64:
     return np.concatenate(parts)
 
 
-def provenance_tables(families: Mapping[int, Provenance], columns: Columns) -> dict[str, pa.Table]:
+def provenance_tables(families: Mapping[int, Partition], columns: Columns) -> dict[str, pa.Table]:
     """Return the tables of provenance, by file name.
 
     A layer that no source decides has no column.
     """
     content = {}
     for family, part in families.items():
-        sources = {layer: numbers for layer, numbers in part.sources.items() if numbers.any()}
+        sources = {layer: numbers for layer, numbers in part.numbers.items() if numbers.any()}
         content[fmt.PROVENANCE[family]] = pa.table({**_starts(part.starts, columns), **sources})
     return content
 
@@ -110,39 +98,33 @@ def _array(numbers: NDArray[Any]) -> pa.Array:
     return pa.array(numbers)
 
 
-def _intervals(family: FamilyIntervals, columns: Columns) -> pa.Table:
+def _intervals(family: Partition, columns: Columns) -> pa.Table:
     return pa.table(
         {
             **_starts(family.starts, columns),
             # No number is negative: the same bytes, without a copy.
-            **{table: _array(rows.view(np.uint32)) for table, rows in family.rows.items()},
+            **{table: _array(rows.view(np.uint32)) for table, rows in family.numbers.items()},
         }
     )
 
 
 def _location(interned: InternedContent) -> pa.Table:
-    locations = interned.locations
-    places = {
-        field.column: _column(locations.tuples.values(field.column)) for field in in_table(LOCATION)
-    }
-    return pa.table(
-        {
-            # uint16: far fewer than 65,536 countries and zones exist.
-            "country": locations.country.astype(np.uint16),
-            "zone": locations.zone.astype(np.uint16),
-            **places,
-            **json_columns([json_texts(column) for column in places.values()]),
-        }
-    )
+    locations, fields = interned.locations, in_table(LOCATION)
+    values = {field.source_column: locations.tuples.values(field.source_column) for field in fields}
+    # uint16: far fewer than 65,536 countries and zones exist.
+    links = {COUNTRY: locations.country.astype(np.uint16), ZONE: locations.zone.astype(np.uint16)}
+    return _rows_table(pa.table(values), fields, links)
 
 
-def _rows_table(rows: pa.Table, fields: Sequence[Field]) -> pa.Table:
-    """Return the network or the own table of its rows' values."""
-    columns, texts = {}, []
+def _rows_table(
+    rows: pa.Table, fields: Sequence[Field], links: Mapping[str, NDArray[Any]] | None = None
+) -> pa.Table:
+    """Return a table of its rows' values, and of links to rows of other tables."""
+    columns, texts = {**(links or {})}, []
     for field in fields:
         values = rows[field.source_column].combine_chunks()
         # Lists of texts are JSON texts before.
-        values = text_lists.lists(values) if field.type == TEXTS else _column(values)
+        values = lists(values) if field.type == TEXTS else _column(values)
         columns[field.column] = values
         texts.append(json_texts(values, ABSENT if field.optional else UNKNOWN))
     return pa.table({**columns, **json_columns(texts)})

@@ -6,10 +6,11 @@ format: a whole number may be a float, as pandas and JSON write it. An invalid c
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,6 @@ from geolookup.contract.fields import BOOLEAN, COUNTRY_ALIASES, LIMITS, REAL, TE
 from geolookup.contract.tzdatabase import zone_names
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
-from geolookup_builder import text_lists
 from geolookup_builder.reference.countries import Country, load_continents, load_countries
 from geolookup_builder.vocabulary import NO_WORD, VOCABULARY, translate
 
@@ -77,19 +77,13 @@ def load_reference(countries: Path | None = None) -> Reference:
     return Reference(load_countries(countries), load_continents(), sorted(zone_names()))
 
 
-class CleanValues(NamedTuple):
-    """Distinct values of a field: typed, null for unknown, and which were invalid."""
-
-    values: pa.Array
-    invalid: Bools
-
-
+Words = Mapping[str, object]
 #: Takes cells that are not empty; an invalid one is null.
 Cleaner = Callable[[pa.Array, Field, Reference], pa.Array]
 
 
-def clean(field: Field, cells: pa.Array, reference: Reference) -> CleanValues:
-    """Clean the distinct cells (string array) of a field."""
+def clean(field: Field, cells: pa.Array, reference: Reference) -> tuple[pa.Array, Bools]:
+    """Clean the distinct cells (string array) of a field; also mark the invalid ones."""
     texts = pc.utf8_trim_whitespace(cells)
     texts = pc.if_else(pc.equal(texts, _EMPTY), _NO_TEXT, texts)
     read, _ = _RULES[_kind(field)]
@@ -98,7 +92,7 @@ def clean(field: Field, cells: pa.Array, reference: Reference) -> CleanValues:
     if (none := _NONE.get(_kind(field))) is not None:
         unknown = pc.equal(values, pa.scalar(none, values.type))
         values = pc.if_else(unknown, pa.scalar(None, values.type), values)
-    return CleanValues(values, np.asarray(invalid, bool))
+    return values, np.asarray(invalid, bool)
 
 
 def _kind(field: Field) -> str:
@@ -124,24 +118,52 @@ def value_type(field: Field) -> pa.DataType:
 def _text(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
     if field.source_column == "postal_code":
         cells = _code(cells)
-    if not _may_have_controls(cells):
-        return cells
     return pc.if_else(pc.match_substring_regex(cells, _CONTROLS), _NO_TEXT, cells)
 
 
-def _may_have_controls(texts: pa.Array) -> bool:
-    """Return whether any byte of texts is a control character of ASCII."""
-    _, offsets, data = texts.buffers()
-    if data is None:
-        return False
-    bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    octets = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]
-    return bool(((octets < 0x20) | (octets == 0x7F)).any())
-
-
 def _texts(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
-    texts = text_lists.clean(cells)
+    """Return lists as compact JSON texts: so equal lists are equal until the tables are written.
+
+    A cell is a JSON list of texts, as Parquet and JSON lines have it, or texts separated by ``;``.
+    Items are trimmed, and empty ones are dropped; a list without an item is unknown.
+    """
+    texts = pa.array(map(_compact, cells.to_pylist()), pa.string())
     return pc.if_else(pc.match_substring_regex(texts, _ESCAPED_CONTROLS), _NO_TEXT, texts)
+
+
+def _compact(cell: str | None) -> str | None:
+    if cell is None:
+        return None
+    items = _items(cell) if cell.startswith("[") else cell.split(";")
+    if items is None:
+        return None
+    known = [item for item in map(str.strip, items) if item]
+    return json.dumps(known, ensure_ascii=False, separators=(",", ":"))
+
+
+def lists(texts: pa.Array) -> pa.Array:
+    """Return the lists that JSON texts hold."""
+    return pa.array(
+        (text and json.loads(text) for text in texts.to_pylist()), pa.list_(pa.string())
+    )
+
+
+def _items(text: str) -> list[str] | None:
+    """Return the texts and numbers of a JSON list; None for any other text."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(values, list) or any(isinstance(value, list | dict) for value in values):
+        return None
+    known = (value for value in values if value is not None)
+    items = [value if isinstance(value, str) else json.dumps(value) for value in known]
+    return items if all(map(is_text, items)) else None
+
+
+def is_text(text: str) -> bool:
+    """Return whether a string of JSON has no lone surrogate: no column can hold one."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _region(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
@@ -155,21 +177,15 @@ def _code(cells: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(cells, r"^([0-9]+)\.0$", r"\1")
 
 
-def _match(
-    cells: pa.Array, words: Mapping[str, object], kind: pa.DataType = _EMPTY.type
-) -> pa.Array:
+def _match(cells: pa.Array, field: Field, reference: Reference) -> pa.Array:
     """Return the values of words in any case."""
+    continents, countries = {code: code for code in reference.continents}, reference.country_words
+    tables: dict[str, Words] = {"continent": continents, "country": countries, BOOLEAN: _BOOLEANS}
+    words = tables[_kind(field)]
     # "nl" -> "NL": compared in lower case.
     lower = pa.array([word.lower() for word in words], pa.string())
-    return pa.array(words.values(), kind).take(pc.index_in(pc.utf8_lower(cells), lower))
-
-
-def _country(cells: pa.Array, _field: Field, reference: Reference) -> pa.Array:
-    return _match(cells, reference.country_words)
-
-
-def _continent(cells: pa.Array, _field: Field, reference: Reference) -> pa.Array:
-    return _match(cells, {code: code for code in reference.continents})
+    cells = _whole(cells) if field.type == BOOLEAN else cells
+    return pa.array(words.values(), type_of(field)).take(pc.index_in(pc.utf8_lower(cells), lower))
 
 
 def _zone(cells: pa.Array, _field: Field, reference: Reference) -> pa.Array:
@@ -180,10 +196,6 @@ def _zone(cells: pa.Array, _field: Field, reference: Reference) -> pa.Array:
 def _words(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
     """Translate a vendor's words into the contract's."""
     return translate(cells, VOCABULARY[field.source_column])
-
-
-def _boolean(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
-    return _match(_whole(cells), _BOOLEANS, pa.bool_())
 
 
 def _real(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
@@ -208,11 +220,6 @@ def _floats(cells: pa.Array) -> pa.Array:
 
 
 def _integer(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
-    return _integers(cells, field, int(field.least))
-
-
-def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
-    """Return the integers from ``least`` to the most of a field; null for any other text."""
     is_integer = pc.match_substring_regex(cells, _INTEGER)
     if not pc.all(is_integer).as_py():
         cells = _whole(cells)
@@ -222,26 +229,26 @@ def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
         numbers = numbers.cast(pa.int64())
     except pa.ArrowInvalid:  # 19 digits can exceed 64 bits
         numbers = numbers.cast(_WIDE)
+    least = _NONE.get(_kind(field), int(field.least))
     inside = _between(numbers, least, int(field.most))
     return pc.if_else(inside, numbers, pa.scalar(None, numbers.type)).cast(type_of(field))
 
 
 def _whole(cells: pa.Array) -> pa.Array:
     """Return the texts with whole floats as integers: ``5.0`` as ``5``, ``1e3`` as ``1000``."""
-    is_number = pc.match_substring_regex(cells, _FLOAT)
-    numbers = pc.if_else(is_number, cells, _NO_TEXT).cast(pa.float64())
+    numbers = _floats(cells)
     is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _EXACT))
     integers = pc.if_else(is_whole, numbers, _NO_NUMBER).cast(pa.int64())
     return pc.coalesce(integers.cast(pa.string()), cells)
 
 
-def _asn(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
+def _asn(cells: pa.Array, field: Field, reference: Reference) -> pa.Array:
     is_asn = pc.match_substring_regex(cells, _ASN)
     if not pc.all(is_asn).as_py():
         cells = _asplain(_whole(cells))
         is_asn = pc.match_substring_regex(cells, _ASN)
     digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
-    return _integers(pc.if_else(is_asn, digits, _NO_TEXT), field, 0)
+    return _integer(pc.if_else(is_asn, digits, _NO_TEXT), field, reference)
 
 
 def _asplain(texts: pa.Array) -> pa.Array:
@@ -257,8 +264,8 @@ def _asplain(texts: pa.Array) -> pa.Array:
 
 #: By the check of a field, or its type: how its cells are read, and why one is invalid.
 _RULES: dict[str, tuple[Cleaner, str]] = {
-    "continent": (_continent, "is not a code of a continent"),
-    "country": (_country, "is not a country code of ISO 3166-1"),
+    "continent": (_match, "is not a code of a continent"),
+    "country": (_match, "is not a country code of ISO 3166-1"),
     "zone": (_zone, "is not a time zone of the IANA database"),
     "asn": (_asn, "is not an AS number"),
     "region": (_region, "is not the code of a region of its country"),
@@ -267,7 +274,7 @@ _RULES: dict[str, tuple[Cleaner, str]] = {
     TEXTS: (_texts, "is not a JSON list of texts without control characters"),
     REAL: (_real, "is not a number from {least} to {most}"),
     "integer": (_integer, "is not an integer from {least} to {most}"),
-    BOOLEAN: (_boolean, "is neither true nor false"),
+    BOOLEAN: (_match, "is neither true nor false"),
 }
 #: The value that means "none". Several vendors write AS 0 (RFC 7607 reserves it).
-_NONE: dict[str, object] = {"asn": 0, "words": NO_WORD, TEXTS: text_lists.EMPTY}
+_NONE: dict[str, Any] = {"asn": 0, "words": NO_WORD, TEXTS: "[]"}

@@ -16,12 +16,17 @@ from functools import partial
 from pathlib import Path
 
 from geolookup.dataset.files import Dataset
-from geolookup.errors import DatasetError, short_id
+from geolookup.errors import DatasetError
 from geolookup.filesystem import opener
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.history.unpacked import size_and_time, unpack_entry
 from geolookup.store.cached import open_entry
-from geolookup.store.resolve import DatasetPath, file_fingerprint, retry_if_changed
+from geolookup.store.resolve import (
+    DatasetPath,
+    checked_generation,
+    file_fingerprint,
+    retry_if_changed,
+)
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -59,12 +64,7 @@ class ArchivePath(DatasetPath):
 
     def open_generation(self, generation: str, serial: int) -> Dataset:
         """Open one generation, signed no earlier than ``serial``."""
-        dataset = self._unpacked(serial)
-        if dataset.generation != generation:
-            actual, pickled = map(short_id, (dataset.generation, generation))
-            problem = f"generation {actual} where {pickled} was pickled"
-            raise DatasetError(self.path, problem, "pickle again")
-        return dataset
+        return checked_generation(self.path, self._unpacked(serial), generation)
 
     def _unpacked(self, serial: int = 0) -> Dataset:
         """Open the dataset in the cache; again if the archive changes meanwhile."""

@@ -23,14 +23,19 @@ from pathlib import Path
 
 from geolookup.dataset.checksums import check_digests
 from geolookup.dataset.files import Dataset
-from geolookup.errors import BuildError, DatasetError, short_id
+from geolookup.errors import BuildError, DatasetError
 from geolookup.filesystem import atomic, opener
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.overlays.sources import compile_file, files_of
 from geolookup.store.cached import open_entry
 from geolookup.store.requirements import Requirements
-from geolookup.store.resolve import DatasetPath, file_fingerprint, retry_if_changed
+from geolookup.store.resolve import (
+    DatasetPath,
+    checked_generation,
+    file_fingerprint,
+    retry_if_changed,
+)
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -94,10 +99,7 @@ class CompiledPath:
         for dataset in chain([current], filter(None, cached)):
             if dataset.generation == generation:
                 return dataset
-        problem = (
-            f"generation {short_id(current.generation)} where {short_id(generation)} was pickled"
-        )
-        raise DatasetError(self.path, problem, "pickle again")
+        return checked_generation(self.path, current, generation)
 
     def _current(self, *, fallback: bool = False) -> Dataset:
         """Open the result of the current files; again if they change meanwhile."""
@@ -105,18 +107,15 @@ class CompiledPath:
 
     def _opened(self, *, fallback: bool) -> Dataset:
         if self.base is None:
-            self._check_unsigned()
+            if self._requirements.keys:
+                problem = "not signed: a file of data has no signature"
+                remedy = "build a dataset of it, and sign that"
+                raise DatasetError(self._file, problem, remedy)
             return self._result(None)
         base = self.base.open_checked(self._check_base, fallback=fallback)
         dataset = self._result(base)
         dataset.serial = base.serial
         return dataset
-
-    def _check_unsigned(self) -> None:
-        """Raise DatasetError if keys are demanded: no signature is of a file of data."""
-        if self._requirements.keys:
-            remedy = "build a dataset of it, and sign that"
-            raise DatasetError(self._file, "not signed: a file of data has no signature", remedy)
 
     def _check_base(self, base: Dataset) -> None:
         self._requirements.check_signed(base, self._name, self._serial)

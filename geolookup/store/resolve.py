@@ -144,12 +144,16 @@ class DatasetPath:
             from geolookup.history.unpacked import open_unpacked
 
             return open_unpacked(self.path, generation, check)
-        dataset = open_dataset(self.path, check)
-        if dataset.generation != generation:
-            actual, pickled = map(short_id, (dataset.generation, generation))
-            problem = f"generation {actual} where {pickled} was pickled"
-            raise DatasetError(self.path, problem, "pickle again")
-        return dataset
+        return checked_generation(self.path, open_dataset(self.path, check), generation)
+
+
+def checked_generation(path: str, dataset: Dataset, generation: str) -> Dataset:
+    """Return the dataset of a path; DatasetError if it is not the generation that was pickled."""
+    if dataset.generation != generation:
+        actual, pickled = map(short_id, (dataset.generation, generation))
+        problem = f"generation {actual} where {pickled} was pickled"
+        raise DatasetError(path, problem, "pickle again")
+    return dataset
 
 
 def _current(path: str, published: list[pointer.Publication]) -> Dataset:

@@ -21,7 +21,7 @@ def swapped(row: str) -> str:
 
 def far(report: BuildReport) -> tuple[int, int]:
     [source] = report.sources
-    return source.far, source.swapped
+    return source.rows["far"], source.swapped
 
 
 def test_a_file_with_swapped_columns(build: Build) -> None:

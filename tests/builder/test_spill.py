@@ -22,8 +22,8 @@ from tests.internals.builder import (
     Band,
     Columns,
     JoinedIntervals,
-    LayerPartition,
     MemoryBudget,
+    Partition,
     SourceRows,
     bands,
     memory,
@@ -118,7 +118,7 @@ def test_rows_are_written_when_they_and_their_values_exceed_their_part(
 def test_bands_are_joined_where_neighbours_are_equal(tmp_path: Path, in_files: bool) -> None:
     """Here at 2**64; a layer that is unknown everywhere takes no memory."""
     parts = [
-        LayerPartition(
+        Partition(
             Addresses.of(6, starts),
             {"isp": np.array(isps, np.int32), "asn": np.zeros(2, np.int32)},
         )
@@ -155,12 +155,12 @@ def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MemoryBudget.of(None) == MemoryBudget.of("500MB") == MemoryBudget.of(memory.LEAST)
     room = 2 * 10**9 - (260 << 20)
     assert MemoryBudget.of("2GB") == MemoryBudget(
-        2 * 10**9, room, rows=room // 4, band=room * 2 // 5, values=room // 2
+        2 * 10**9, rows=room // 4, band=room * 2 // 5, values=room // 2
     )
 
 
 def test_distinct_values_may_take_their_part_and_not_one_byte_more() -> None:
-    columns = Columns(MemoryBudget(9000, 9000, 9000, 9000, values=1000), Path("dataset"))
+    columns = Columns(MemoryBudget(9000, 9000, 9000, values=1000), Path("dataset"))
     columns.check_values(1000, Path("r.toml"))
     with pytest.raises(BuildError, match="distinct values take 1,001 bytes"):
         columns.check_values(1001, Path("r.toml"))

@@ -128,7 +128,6 @@ def built_in() -> Iterator[bytes]:
     files: tuple[tuple[str, str, str | bytes], ...] = (
         ("mmdb", "a.mmdb", mmdb({"8.8.8.0/24": record})),
         *(("cloud", "a.json", json.dumps(value)) for value in test_prefix_lists.DOCUMENTS.values()),
-        ("cloud", "ips-v4", test_prefix_lists.LIST),
         ("ip2proxy", "IP2PROXY-LITE-PX8.CSV", test_ip2proxy.ipv4(8)),
         ("jsonl", "a.jsonl", test_generic_typed.as_json(test_generic_typed.ROWS)),
         ("parquet", "a.parquet", test_generic_typed.as_parquet(test_generic_typed.ROWS)),

@@ -10,7 +10,7 @@ from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import check_recipe
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
-from geolookup_builder.columns import Columns, JoinedIntervals
+from geolookup_builder.columns import Columns, JoinedIntervals, Partition
 from geolookup_builder.compile import compile_dataset, compile_recipe, sources_read
 from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.demands import check as demands_check
@@ -28,7 +28,7 @@ from geolookup_builder.flatten import (
 )
 from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
+from geolookup_builder.layers import hide, nothing, of_source, underlay
 from geolookup_builder.limits import Bound
 from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
@@ -58,8 +58,8 @@ from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.restrictions.slicing import slice_recipe
 from geolookup_builder.rows import Rows
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.formats import cloud_documents
-from geolookup_builder.sources.formats.rir import FORMAT
+from geolookup_builder.sources.formats import cloud
+from geolookup_builder.sources.formats.lists import RIR
 from geolookup_builder.sources.reading import (
     delimited,
     jsonlines,

@@ -41,10 +41,11 @@ _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
         (r"(?:\\?[a]|%61)(?:\\?[/_]|%2f)(?:\\?[ \+]|%20)|(?:\\?[a]|%61)(?:\\?[a]|%61)", True),
     ],
     "geolookup_builder.reference.countries._value": [],
-    "geolookup_builder.sources.formats.ip2location.database_in_names": [
+    "geolookup_builder.sources.formats.ip2location._numbered": [
         (r"(?<![A-Z0-9])DB([0-9]{1,2})(?![0-9])", True),
     ],
-    "geolookup_builder.sources.formats.mmdb_products._kind": [],
+    "geolookup_builder.sources.formats.lists.read": [],
+    "geolookup_builder.sources.formats.mmdb_products.matching_product": [],
     "geolookup_builder.sources.reading.stated_dates.in_first_lines": [],
     "geolookup_builder.sources.reading.text.line_layout": [
         (r"(?m)^(?:\xef\xbb\xbf)?(?:[ \t]*#|[ \t\v\f]+\r?$)[^\n]*\n?", True),

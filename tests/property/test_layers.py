@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.internals.builder import Intervals, LayerPartition, hide, nothing, of_source, underlay
+from tests.internals.builder import Intervals, Partition, hide, nothing, of_source, underlay
 from tests.internals.contract import MAX
 from tests.internals.dataset import Addresses
 
@@ -23,14 +23,14 @@ partitions = st.dictionaries(
 
 def layered(
     family: int, partition: dict[int, tuple[int, int]], names: tuple[str, ...]
-) -> LayerPartition:
+) -> Partition:
     starts = sorted(partition)
     numbers = {
         name: np.array([partition[start][at] for start in starts], np.int32)
         for at, name in enumerate(LAYERS)
         if name in names
     }
-    return LayerPartition(Addresses.of(family, starts), numbers)
+    return Partition(Addresses.of(family, starts), numbers)
 
 
 def at(partition: dict[int, tuple[int, int]], address: int) -> tuple[int, int]:

@@ -25,7 +25,7 @@ _LARGE = 1 << 40
 @contextmanager
 def tiny_memory(rows: int = 1, band: int = 400) -> Iterator[None]:
     """In the block, builds have memory for so many bytes of rows, and bands of so many bytes."""
-    budget = MemoryBudget(_LARGE, _LARGE, rows, band, _LARGE)
+    budget = MemoryBudget(_LARGE, rows, band, _LARGE)
     with (
         mock.patch.object(MemoryBudget, "of", return_value=budget),
         mock.patch.object(delimited, "BLOCK_BYTES", 256),

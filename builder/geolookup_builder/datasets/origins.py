@@ -24,8 +24,8 @@ from geolookup.dataset.metadata import Source
 from geolookup.dataset.runs import join_runs
 from geolookup.errors import BuildError
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.columns import Columns
-from geolookup_builder.layers import Provenance, coverage
+from geolookup_builder.columns import Columns, Partition
+from geolookup_builder.layers import coverage
 from geolookup_builder.recipe.document import MAX_SOURCES
 
 
@@ -35,30 +35,18 @@ class Origin:
 
     sources: Sequence[Source]
     #: of a dataset, by family: which of ``sources`` decided each layer, from 1
-    provenance: Mapping[int, Provenance] = field(default_factory=dict)
+    provenance: Mapping[int, Partition] = field(default_factory=dict)
     report: SourceReport | None = None  # of a dataset
 
 
-@dataclass(frozen=True, slots=True)
-class Origins:
-    """The sources of a manifest with their coverage, and the provenance by family.
-
-    ``decided`` has the most addresses of a layer and a family that each source of the recipe
-    decides.
-    """
-
-    sources: Sequence[Source]
-    decided: Sequence[int]
-    provenance: dict[int, Provenance]
-
-
 def resolve(
-    recipe: Path, families: Mapping[int, Provenance], origins: Sequence[Origin], columns: Columns
-) -> Origins:
+    recipe: Path, families: Mapping[int, Partition], origins: Sequence[Origin], columns: Columns
+) -> tuple[list[Source], list[int], dict[int, Partition]]:
     """Number the sources of the manifest; note in reports how many behind datasets are dropped.
 
-    ``families`` has numbers of the recipe's sources. Raises BuildError for more sources than a
-    dataset may have.
+    ``families`` has numbers of the recipe's sources. Returns the sources with their coverage, the
+    most addresses of a layer and a family that each source of the recipe decides, and the
+    provenance by family. Raises BuildError for more sources than a dataset may have.
     """
     full = {family: _behind_datasets(part, origins) for family, part in families.items()}
     coverages = iter(coverage(full, sum(len(origin.sources) for origin in origins), columns))
@@ -78,16 +66,16 @@ def resolve(
     # Kept yes, no, yes: the numbers 0, 1, 1 (decides nothing), 2.
     numbers = np.cumsum([False, *(source is not None for source in kept)]).astype(np.uint8)
     provenance = {
-        family: Provenance(
+        family: Partition(
             part.starts,
-            {layer: columns.looked_up(numbers, of) for layer, of in part.sources.items()},
+            {layer: columns.looked_up(numbers, of) for layer, of in part.numbers.items()},
         )
         for family, part in full.items()
     }
-    return Origins(sources, decided, provenance)
+    return sources, decided, provenance
 
 
-def _behind_datasets(part: Provenance, origins: Sequence[Origin]) -> Provenance:
+def _behind_datasets(part: Partition, origins: Sequence[Origin]) -> Partition:
     """Replace numbers of sources of the recipe with numbers of all origins' sources."""
     family = part.starts.family
     if not any(origin.provenance for origin in origins):
@@ -95,14 +83,14 @@ def _behind_datasets(part: Provenance, origins: Sequence[Origin]) -> Provenance:
     # 1, 2 and 1 sources: the numbers 1, 2 and 4 for the first source of each.
     firsts = [*accumulate((len(origin.sources) for origin in origins), initial=1)]
     of_recipe = np.array([0, *firsts[:-1]], np.uint16)
-    starts, numbers = part.starts, {layer: of_recipe[of] for layer, of in part.sources.items()}
+    starts, numbers = part.starts, {layer: of_recipe[of] for layer, of in part.numbers.items()}
     for origin, first in zip(origins, firsts, strict=False):
         if origin.provenance:
             behind = origin.provenance[family]
             starts, (before, within) = overlay([starts, behind.starts])
             numbers = {layer: of_layer[before] for layer, of_layer in numbers.items()}
-            for layer, of_dataset in behind.sources.items():
+            for layer, of_dataset in behind.numbers.items():
                 is_here = np.flatnonzero(numbers[layer] == first)
                 of_source = of_dataset[within[is_here]].astype(np.uint16)
                 numbers[layer][is_here] = np.where(of_source > 0, of_source + (first - 1), 0)
-    return Provenance(*join_runs(starts, numbers))
+    return Partition(*join_runs(starts, numbers))

@@ -28,18 +28,18 @@ from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
 from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import Codes
-from geolookup.errors import BuildError, DatasetError, count_text
+from geolookup.errors import BuildError, DatasetError, count_text, short_id
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.integrity import read_tables
 from geolookup.integrity.tables import Tables
 from geolookup.store import pointer, resolve
 from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
+from geolookup_builder.columns import Partition
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.fragments import list_texts
-from geolookup_builder.intern import FamilyIntervals
 from geolookup_builder.layer_values import Column, LayerValues, distinct
-from geolookup_builder.layers import LayerPartition, Provenance, restrict
+from geolookup_builder.layers import restrict
 from geolookup_builder.recipe.document import SourceSpec
 
 #: By layer, the table whose rows have its tuples, and the number of each row's.
@@ -55,7 +55,7 @@ class DatasetSource:
     name: str  # of the recipe, else of its manifest
     metadata: Metadata
     tables: Tables
-    families: dict[int, FamilyIntervals]  # its intervals by their rows
+    families: dict[int, Partition]  # its intervals by their rows
 
     @property
     def schema(self) -> Schema:
@@ -75,15 +75,11 @@ class DatasetSource:
                 numbers[layer] = LOCATION if layer == LOCATION else first.table, of_row
         return numbers
 
-    def partition(
-        self, family: int, numbers: Numbers, kept: Intervals | None = None
-    ) -> LayerPartition:
+    def partition(self, family: int, numbers: Numbers, kept: Intervals | None = None) -> Partition:
         """Return the answers of a family by layer, in the kept space only; without it in all."""
         part = self.families[family]
-        rows = LayerPartition(part.starts, {**part.rows})
-        if kept is not None:
-            rows = restrict(rows, kept)
-        return LayerPartition(
+        rows = part if kept is None else restrict(part, kept)
+        return Partition(
             rows.starts,
             {
                 layer: of_row[rows.numbers[table]]
@@ -97,7 +93,9 @@ class DatasetSource:
         intervals, begin = dict[int, Intervals](), 0
         for family, part in self.families.items():
             numbers = np.arange(begin, begin + len(part.starts))
-            intervals[family] = Intervals(part.starts, np.where(any_known(part.rows), numbers, -1))
+            intervals[family] = Intervals(
+                part.starts, np.where(any_known(part.numbers), numbers, -1)
+            )
             begin += len(numbers)
         return intervals
 
@@ -117,16 +115,18 @@ class DatasetSource:
         """Yield the rows of its country table, without the unknown row."""
         names = [field.column for field in in_table(COUNTRY)]
         for row in self.tables.batches[fmt.COUNTRY].select(names).slice(1).to_pylist():
-            yield {name: _as_stated(value) for name, value in row.items()}
+            # The reference table states whole numbers as integers.
+            is_whole = {name: isinstance(of, float) and of.is_integer() for name, of in row.items()}
+            yield {name: int(of) if is_whole[name] else of for name, of in row.items()}
 
-    def provenance(self) -> dict[int, Provenance]:
+    def provenance(self) -> dict[int, Partition]:
         """Return which of its sources decided each layer, by family."""
         families = {}
         for family, name in fmt.PROVENANCE.items():
             batch = self.tables.batches[name]
             stored = [layer for layer in self.schema.layers if layer in batch.schema.names]
             sources = {layer: numbers_of(batch, layer) for layer in stored}
-            families[family] = Provenance(starts_of(batch), sources)
+            families[family] = Partition(starts_of(batch), sources)
         return families
 
     def report(self, kept: frozenset[str]) -> SourceReport:
@@ -134,29 +134,15 @@ class DatasetSource:
 
         ``kept`` are the fields that the recipe reads.
         """
-        rows = sum(int(np.count_nonzero(any_known(of.rows))) for of in self.families.values())
+        rows = sum(int(np.count_nonzero(any_known(of.numbers))) for of in self.families.values())
         behind = count_text(len(self.metadata.sources), "source")
-        note = f"dataset of generation {self.metadata.generation[:12]} and {behind}"
+        note = f"dataset of generation {short_id(self.metadata.generation)} and {behind}"
         known = self.metadata.fields
-        names = [name for name, of in self.schema.by_source_column.items() if of.path in known]
-        return SourceReport(
-            self.name,
-            read=rows,
-            used=rows,
-            has_value=rows > 0,
-            note=note,
-            fields=tuple(name for name in names if name in kept),
-            dropped=tuple(name for name in names if name not in kept),
-        )
-
-    def source_rows(self) -> int:
-        """Return the usable rows of the sources behind it, as far as its manifest has them."""
-        return sum(source.rows or 0 for source in self.metadata.sources)
-
-
-def _as_stated(value: object) -> object:
-    """Return a value as the reference table states it: whole numbers are integers."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+        columns = self.schema.by_source_column.items()
+        report = SourceReport(self.name, rows, rows, has_value=rows > 0, note=note)
+        report.fields = tuple(name for name, field in columns if field.path in known)
+        report.keep(kept)
+        return report
 
 
 def is_dataset_path(spec: SourceSpec) -> bool:
@@ -203,13 +189,12 @@ def _opened(spec: SourceSpec, folder: Path) -> DatasetSource:
     if spec.manifest and tables.manifest.canonical() != spec.manifest.canonical():
         raise DatasetError(folder, "another dataset has taken its place", "try again")
     metadata = tables.manifest.metadata()
-    families = {family: _family(tables.batches[name]) for family, name in fmt.INTERVALS.items()}
+    families = dict[int, Partition]()
+    for family, name in fmt.INTERVALS.items():
+        batch = tables.batches[name]
+        stored = [table for table in fmt.ROW_TABLES if table in batch.schema.names]
+        # uint32 in the file; structure() has compared each with the rows of its table.
+        rows = {table: numbers_of(batch, table).view(np.int32) for table in stored}
+        families[family] = Partition(starts_of(batch), rows)
     tables.release()
     return DatasetSource(spec.texts.get("name", metadata.name), metadata, tables, families)
-
-
-def _family(batch: pa.RecordBatch) -> FamilyIntervals:
-    # uint32 in the file; structure() has compared each with the rows of its table.
-    tables = [table for table in fmt.ROW_TABLES if table in batch.schema.names]
-    rows = {table: numbers_of(batch, table).view(np.int32) for table in tables}
-    return FamilyIntervals(starts_of(batch), rows)

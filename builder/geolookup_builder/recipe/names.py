@@ -6,7 +6,7 @@ Fields have the names of calls and options. An own column is ``own.site_id``, as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 #: The parts of a range: a network, or an address and its netmask, or two inclusive ends.
 RANGE_NAMES = ("network", "netmask", "first", "last")
 RANGES = (("network", "netmask"), ("network",), ("first", "last"))
-#: Formats without a header in whose sources a list names the columns of files.
-_LISTED = ("dbip", "sapics")
 _OPTION = "source.columns"
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
 _BY_PATH = {field.path: column for column, field in BY_SOURCE_COLUMN.items()}
@@ -89,8 +87,6 @@ def mapped_columns(spec: SourceSpec) -> dict[str, str]:
     texts. Raises BuildError for another form, for a name of no field, and for two names of one.
     """
     columns = spec.options.get("columns", {})
-    if isinstance(columns, list) and spec.format in (*_LISTED, "auto"):
-        return {}
     if not isinstance(columns, dict) or ("columns" in spec.options and not columns):
         raise BuildError(spec.recipe, f"{_OPTION} is not a table of names", remedy=_EXAMPLE)
     mapped: dict[str, str] = {}
@@ -141,27 +137,3 @@ def range_twice(spec: SourceSpec, column: str) -> BuildError:
     """Return the error about a column that is the range and a field."""
     problem = f"column {column!r} is the range and something else in columns"
     return BuildError(spec.recipe, problem, remedy="keep one of them")
-
-
-def listed_columns(
-    spec: SourceSpec, choices: Sequence[str], mandatory: Sequence[str]
-) -> tuple[str, ...] | None:
-    """Return the list ``columns`` of a source, checked, or None; ``-`` skips a column."""
-    columns = spec.options.get("columns")
-    if not isinstance(columns, list):  # a table maps columns
-        return None
-    names = [name for name in columns if name != "-"]
-    for name in names:
-        if name not in choices:
-            remedy = near_match(name, (*choices, "-"))
-            raise BuildError(spec.recipe, f"unknown column {name!r} in columns", remedy=remedy)
-    if sorted({*names, *mandatory}) != sorted(names):
-        problem = f"{_OPTION} has a column twice, or lacks one of {', '.join(mandatory)}"
-        raise BuildError(spec.recipe, problem, remedy="name each column once, or - to skip it")
-    # Names must be distinct: "-" twice becomes "- 2" and "- 5".
-    return tuple(f"- {at}" if name == "-" else name for at, name in enumerate(columns))
-
-
-def file_option(spec: SourceSpec, key: str) -> str | None:
-    """Return an option of a source that names a file; None if it is not stated."""
-    return Table(spec.recipe, "source", spec.options).texts([key]).get(key)

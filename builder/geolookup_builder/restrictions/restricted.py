@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from geolookup.contract.fields import Field
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import count_addresses
+from geolookup.dataset.intervals import count_addresses, cut_at
 from geolookup.prefixes.possible_values import absent_values, check_values
 from geolookup.prefixes.select import masks_of
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.flatten import Intervals, coalesce
-from geolookup_builder.intern import FamilyIntervals
-from geolookup_builder.layers import hide, without
+from geolookup_builder.columns import Partition
+from geolookup_builder.flatten import Intervals
+from geolookup_builder.layers import without
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.table import recipe_errors
 
@@ -56,7 +56,7 @@ def kept_space(
     spec: SourceSpec,
     name: str,
     rows: Rows,
-    families: Mapping[int, FamilyIntervals],
+    families: Mapping[int, Partition],
     tables: Iterable[Counted],
     report: BuildReport,
 ) -> dict[int, Intervals]:
@@ -73,9 +73,10 @@ def kept_space(
     report.warnings.extend(f"{name}: {line}" for line in absent)
     masks = masks_of(rows, rows.counts, restriction.conditions)
     for family, part in families.items():
-        marks = masks.mark({table: of.view(np.uint32) for table, of in part.rows.items()})
-        intervals = Intervals(part.starts, np.where(marks, 0, -1))
-        kept[family] = coalesce(hide(intervals, restriction.outside(family)))
+        marks = masks.mark({table: of.view(np.uint32) for table, of in part.numbers.items()})
+        starts, is_inside = cut_at(family, restriction.inside(family))
+        inside = Intervals(starts, np.where(is_inside, 0, -1))
+        kept[family] = without(Intervals(part.starts, np.where(marks, 0, -1)), inside)
     for of_table, deciding in tables:
         _count_left_out(of_table, deciding, kept)
     return kept
@@ -87,8 +88,8 @@ def _count_left_out(
     result = {family: without(intervals, kept[family]) for family, intervals in deciding.items()}
     rows = _owners(deciding) - _owners(result)
     report.used -= rows
-    report.rows_left_out += rows
-    report.addresses_left_out += _addresses(deciding) - _addresses(result)
+    report.rows["left out"] += rows
+    report.addresses["left out"] += _addresses(deciding) - _addresses(result)
 
 
 def _addresses(table: Mapping[int, Intervals]) -> int:

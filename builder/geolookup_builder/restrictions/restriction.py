@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from geolookup.contract.address import MAX
@@ -32,21 +31,15 @@ class Restriction:
     def __bool__(self) -> bool:
         return bool(self.conditions) or self.networks is not None or self.families != _FAMILIES
 
-    def outside(self, family: int) -> list[Range]:
-        """Return the ranges of a family that are left out, sorted and disjoint."""
-        ranges, begin = list[Range](), 0
-        for first, last in sorted(self._inside(family)):
-            if begin < first:
-                ranges.append((begin, first - 1))
-            begin = max(begin, last + 1)  # networks may overlap
-        return [*ranges, (begin, MAX[family])] if begin <= MAX[family] else ranges
-
-    def _inside(self, family: int) -> Iterable[Range]:
+    def inside(self, family: int) -> list[Range]:
+        """Return the ranges of a family that may be kept, sorted and disjoint."""
         if family not in self.families:
-            return ()
+            return []
         if self.networks is None:
             return [(0, MAX[family])]
-        return [(int(net[0]), int(net[-1])) for net in self.networks if net.version == family]
+        networks = [network for network in self.networks if network.version == family]
+        joined = ipaddress.collapse_addresses(networks)  # type: ignore[type-var]
+        return [(int(network[0]), int(network[-1])) for network in joined]
 
 
 def read_restriction(table: Table, fields: frozenset[str], schema: Schema) -> Restriction:

@@ -1,6 +1,6 @@
-"""The readers, one module a format, registered by name.
+"""The readers of formats, registered by name.
 
-A format is added by writing a module with a ``SourceFormat`` and naming it here.
+A format is added by writing a ``SourceFormat`` in a module of ``formats`` and naming it here.
 """
 
 from __future__ import annotations
@@ -9,48 +9,40 @@ from collections import ChainMap
 from collections.abc import Mapping
 
 from geolookup_builder.sources.formats import (
-    cidr_list,
     cloud,
-    dbip,
     generic,
-    geofeed,
+    headerless_vendors,
     ip2location,
-    ip2proxy,
-    ip2region,
     ipinfo,
-    iplocate,
-    iptoasn,
+    lists,
     maxmind,
     mmdb,
     pfx2as,
-    rir,
-    sapics,
-    tor,
 )
 from geolookup_builder.sources.reading.reader import SourceFormat
 
 FORMATS: dict[str, SourceFormat] = {
     source_format.name: source_format
     for source_format in (
-        cidr_list.FORMAT,
+        lists.CIDR_LIST,
         cloud.FORMAT,
-        dbip.FORMAT,
+        headerless_vendors.DBIP,
         generic.FORMAT,
         generic.JSON_LINES,
         generic.PARQUET,
-        geofeed.FORMAT,
+        lists.GEOFEED,
         ip2location.FORMAT,
-        ip2proxy.FORMAT,
-        ip2region.FORMAT,
+        ip2location.PROXY_FORMAT,
+        headerless_vendors.IP2REGION,
         ipinfo.FORMAT,
-        iplocate.FORMAT,
-        iptoasn.FORMAT,
+        ipinfo.IPLOCATE_FORMAT,
+        headerless_vendors.IPTOASN,
         maxmind.FORMAT,
         mmdb.FORMAT,
         pfx2as.FORMAT,
-        rir.FORMAT,
-        sapics.FORMAT,
-        tor.FORMAT,
+        lists.RIR,
+        headerless_vendors.SAPICS,
+        lists.TOR,
     )
 }
 #: The readers by format, also of a table in memory: recipes do not name that.

@@ -8,14 +8,15 @@ remain, the same for all files; otherwise an error describes the file or lists t
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup_builder.datasets.source import is_dataset_path
 from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec
+from geolookup_builder.sources.guesses import unknown_file, unknown_files
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import (
@@ -24,42 +25,37 @@ from geolookup_builder.sources.reading.sniffing import (
     Opening,
     opening,
 )
-from geolookup_builder.sources.unknown_files import unknown_file, unknown_files
 
 NAME = "auto"
 REMEDY = 'name the format in a recipe: format = "…"'
 Detections = Mapping[str, Detection]
+Formats = Mapping[str, SourceFormat]
 Guard = Callable[[SourceSpec], AbstractContextManager[object]]
 
 
-def options(formats: Mapping[str, SourceFormat]) -> dict[str, frozenset[str]]:
+def options(formats: Formats) -> dict[str, frozenset[str]]:
     """Return the options of each format; ``auto`` accepts the options of all formats."""
     by_name = {name: source_format.all_options for name, source_format in formats.items()}
     return {**by_name, DATASET: frozenset(), NAME: frozenset().union(*by_name.values())}
 
 
-def detect_formats(
-    recipe: Recipe, formats: Mapping[str, SourceFormat], guard: Guard = nullcontext
-) -> Recipe:
+def detect_formats(recipe: Recipe, formats: Formats, guard: Guard = nullcontext) -> Recipe:
     """Return the recipe with the format of every source named; ``guard`` wraps each detection."""
     sources = []
-    for source in recipe.sources:
-        with guard(source), _recipe_hint(source):
-            sources.append(detect_format(source, formats))
+    for spec in recipe.sources:
+        with guard(spec):
+            try:
+                sources.append(detect_format(spec, formats))
+            except NearMissError as error:
+                if spec.recipe != spec.base / spec.path or not error.options:
+                    raise
+                # Of data without a recipe: the command that prints one.
+                command = shlex.join(["geolookup", "check", str(spec.recipe)])
+                remedy = f"to print a recipe that reads it: {command}"
+                raise BuildError(
+                    error.path, error.problem, line=error.line, remedy=remedy
+                ) from error
     return replace(recipe, sources=tuple(sources))
-
-
-@contextmanager
-def _recipe_hint(spec: SourceSpec) -> Iterator[None]:
-    """Let the near miss of data without a recipe name the command that prints one."""
-    try:
-        yield
-    except NearMissError as error:
-        if spec.recipe != spec.base / spec.path or not error.options:
-            raise
-        command = shlex.join(["geolookup", "check", str(spec.recipe)])
-        remedy = f"to print a recipe that reads it: {command}"
-        raise BuildError(error.path, error.problem, line=error.line, remedy=remedy) from error
 
 
 def with_note(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[SourceTable]:
@@ -70,7 +66,7 @@ def with_note(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[Sourc
         note = ""
 
 
-def detect_format(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSpec:
+def detect_format(spec: SourceSpec, formats: Formats) -> SourceSpec:
     """Return the source with its format named. Raises BuildError unless exactly one fits."""
     if spec.format != NAME:
         return spec
@@ -88,15 +84,11 @@ def detect_format(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> Sour
     return replace(spec, format=name, detection=", ".join(reasons))
 
 
-def _members(spec: SourceSpec) -> list[Member]:
-    """Return all files of a folder, an archive or a glob, with any suffix."""
-    files = members(spec.path, spec.base, ("",))
-    return [member for member in files if not member.label.endswith("/")]
-
-
-def _detections(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> dict[str, Detections]:
+def _detections(spec: SourceSpec, formats: Formats) -> dict[str, Detections]:
     """Return the detections of each file that is data. Raises BuildError if none is."""
-    files, of_files, misses = _members(spec), dict[str, Detections](), list[NearMissError]()
+    # All files of a folder, an archive or a glob, with any suffix.
+    files = [file for file in members(spec.path, spec.base, ("",)) if file.label[-1:] != "/"]
+    of_files, misses = dict[str, Detections](), list[NearMissError]()
     for member in files:
         start = opening(member, spec)
         detections, miss = _examine(start, formats)
@@ -120,9 +112,7 @@ def _among_others(member: Member, spec: SourceSpec) -> bool:
         return len(member.file_names) > 1 or path.is_dir()
 
 
-def _examine(
-    start: Opening, formats: Mapping[str, SourceFormat]
-) -> tuple[Detections, NearMissError | None]:
+def _examine(start: Opening, formats: Formats) -> tuple[Detections, NearMissError | None]:
     """Return the strongest detections of a file, or its nearest miss."""
     detections, misses = dict[str, Detection](), list[NearMissError]()
     for name, source_format in formats.items():
@@ -135,43 +125,31 @@ def _examine(
             continue
     nearest = max(misses, key=lambda error: error.score, default=None)
     # A file name that only one of two formats uses decides between them.
-    own = {name: detection for name, detection in detections.items() if detection.has_own_name}
-    most = max((detection.score for detection in detections.values()), default=0)
+    own = {name: one for name, one in detections.items() if one.has_own_name}
+    most = max((one.score for one in detections.values()), default=0)
     best = own or {name: one for name, one in detections.items() if one.score == most}
-    has_unknown = any(detection.unknown for detection in best.values())
     # With columns beside those of a vendor it may be a table of one's own.
-    if nearest and has_unknown and nearest.score >= most:
+    if nearest and nearest.score >= most and any(one.unknown for one in best.values()):
         return {}, nearest
     return best, nearest
 
 
-def _are_alike(of_files: Iterable[Detections], names: set[str]) -> bool:
-    """Return whether formats read every file alike: ``network,country`` is of several."""
-    return bool(names) and all(
-        one.meaning is not None and one.meaning == first.meaning
-        for first, *others in ([found[name] for name in names] for found in of_files)
-        for one in (first, *others)
-    )
-
-
-def _common_format(
-    spec: SourceSpec, of_files: Mapping[str, Detections], formats: Mapping[str, SourceFormat]
-) -> str:
+def _common_format(spec: SourceSpec, of_files: Mapping[str, Detections], formats: Formats) -> str:
     """Return the one format that was detected in all files; the stated options may decide."""
     # Files that fit {csv, ipinfo} and {ipinfo}: ipinfo.
     common = set.intersection(*(set(detections) for detections in of_files.values()))
     common = {name for name in common if spec.options.keys() <= formats[name].options} or common
-    if len(common) == 1 or _are_alike(of_files.values(), common):
-        return min(common, key=[*formats].index)
-    if common:
-        label, detections = next(iter(of_files.items()))
-        candidates = [
-            f"{name} ({detection.reason})"
-            for name, detection in detections.items()
-            if name in common
-        ]
-        problem = f"fits several formats: {', '.join(candidates)}"
-        raise BuildError(label, problem, remedy=REMEDY)
+    names = sorted(common, key=[*formats].index)
+    meanings = [[one[name].meaning for name in names] for one in of_files.values()]
+    # Several may read a file alike, such as ``network,country``.
+    if len(names) == 1 or (
+        names and all(m[0] is not None and m.count(m[0]) == len(m) for m in meanings)
+    ):
+        return names[0]
+    label, detections = next(iter(of_files.items()))
+    if names:
+        fitting = [f"{name} ({detections[name].reason})" for name in names]
+        raise BuildError(label, f"fits several formats: {', '.join(fitting)}", remedy=REMEDY)
     kinds = dict.fromkeys(" or ".join(detections) for detections in of_files.values())
     problem = f"files of several formats: {'; '.join(kinds)}"
     raise BuildError(spec.base / spec.path, problem, remedy="make it several sources")

@@ -1,6 +1,7 @@
-"""The options that a recipe lacks: those that an error suggests, or guessed from a text.
+"""Files that no format reads: what they seem to be, and the options that a recipe lacks.
 
-``check`` proposes them for a file that no format reads, if it can read the file with them.
+The options are those that an error suggests, or guessed from a text: ``check`` proposes them if it
+can read the file with them.
 """
 
 from __future__ import annotations
@@ -10,26 +11,35 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from geolookup.errors import BuildError
-from geolookup_builder.recipe.document import SourceSpec
+from geolookup.errors import BuildError, listed, name_text
+from geolookup.filesystem.signatures import is_binary
+from geolookup_builder.recipe.document import SourceSpec, toml_text
 from geolookup_builder.recipe.names import near_column
-from geolookup_builder.sources.reading.cells import LENGTHS
+from geolookup_builder.sources.reading.dictionary_columns import LENGTHS
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import (
     ADDRESS,
     ALPHA2,
     DELIMITERS,
     INTEGER,
+    JSON,
     NETWORK,
     NearMissError,
+    Opening,
+    begins_json,
+    kind_of,
     opening,
     sample,
 )
 
+_END = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|{INTEGER.pattern}")
+_DELIMITER = re.compile(f"[{DELIMITERS}]")
 _LEAST = 0.9  # of the cells of a column must match
-_RANGE = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|{INTEGER.pattern}")
+_SHOWN = 60  # characters of a line
+_LISTED = 3  # files of an archive or a folder
 #: The content that shows a field.
 _CONTENT = {
     "country_code": ALPHA2,
@@ -54,26 +64,64 @@ def changed(spec: SourceSpec, error: BuildError) -> SourceSpec | None:
     return None
 
 
+def unknown_file(opening: Opening) -> BuildError:
+    """Return the error about a file that no format detects."""
+    member, line = opening.member, opening.first_line
+    problem = f"no range in its first line, {line[:_SHOWN]!r}"
+    remedy = 'if it is data of a vendor, name the format in a recipe: format = "…"'
+    if kind := kind_of(member) or (JSON if begins_json(opening.start) else None):
+        problem, remedy = f"this looks like {kind.name}", kind.remedy
+    elif is_binary(line.encode()):
+        problem, remedy = "binary data of no known kind", "export it as CSV, or fetch it again"
+    elif _END.fullmatch(_DELIMITER.split(line)[0].strip(' "')):
+        problem = f"a text without a header, {line[:_SHOWN]!r}"
+        remedy = f'{_as_csv(opening.start)}; or name its vendor\'s format in a recipe: format = "…"'
+    return BuildError(member.label, f"not recognised: {problem}", remedy=remedy)
+
+
+def _as_csv(member: Member) -> str:
+    """Return how a recipe names the columns of a text."""
+    options: dict[str, Any] = {}
+    with suppress(BuildError):
+        options = _options(member)
+    options = options or {"header": False, "columns": {"network": 1, "country_code": 2}}
+    keys = ", ".join(f"{key} = {toml_text(value)}" for key, value in options.items())
+    return f'name its columns, such as format = "csv", {keys}'
+
+
+def unknown_files(path: Path, members: Sequence[Member]) -> BuildError:
+    """Return the error about an archive, a folder or a glob without a file of a known format."""
+    kinds = {member: kind_of(member) for member in members[:_LISTED]}
+    files = [
+        f"{name_text(member.file_names[0])} ({kind.name if kind else 'of unknown content'})"
+        for member, kind in kinds.items()
+    ]
+    others = listed(files, _LISTED, len(members) - len(files))
+    problem = f"not recognised: no file of a known format{f', but {others}' if files else ''}"
+    return BuildError(path, problem, remedy="name the files of data, or name their format")
+
+
 def _options(member: Member) -> dict[str, Any]:
     """Return delimiter, header and columns of a text; empty if no column holds ranges."""
-    samples = {delimiter: sample(member, delimiter) for delimiter in DELIMITERS}
-    delimiter = max(DELIMITERS, key=lambda one: samples[one].width)
-    rows = samples[delimiter]
+    samples = [(delimiter, sample(member, delimiter)) for delimiter in DELIMITERS]
+    delimiter, rows = max(samples, key=lambda one: one[1].width)
     first = rows.records[0][1]
-    is_header = not any(map(_RANGE.fullmatch, first))
+    has_header = not any(map(_END.fullmatch, first))
     columns = [
-        [cell for _, cell in rows.column(at)[is_header:] if cell] for at in range(rows.width)
+        [cell for _, cell in rows.column(at)[has_header:] if cell] for at in range(rows.width)
     ]
     mapping = dict(_range(columns))
     if not mapping:
         return {}
-    for field, at in (*_named(first if is_header else ()), *_shown(columns)):
-        if field not in mapping and at not in mapping.values():
+    named = ((near_column(name), at) for at, name in enumerate(first) if has_header)
+    for field, at in (*named, *_shown(columns)):
+        if field and field not in mapping and at not in mapping.values():
             mapping[field] = at
-    names = first if is_header else [*range(1, rows.width + 1)]
-    options = {} if delimiter == "," else {"delimiter": delimiter}
-    header = {} if is_header else {"header": False}
-    return {**options, **header, "columns": {field: names[at] for field, at in mapping.items()}}
+    options: dict[str, Any] = {} if delimiter == "," else {"delimiter": delimiter}
+    if not has_header:
+        options["header"] = False
+    names = first if has_header else range(1, rows.width + 1)
+    return {**options, "columns": {field: names[at] for field, at in mapping.items()}}
 
 
 def _holding(columns: Sequence[Sequence[str]], pattern: re.Pattern[str]) -> list[int]:
@@ -95,13 +143,6 @@ def _range(columns: Sequence[Sequence[str]]) -> Iterator[tuple[str, int]]:
         yield from (("network", addresses[0]), ("netmask", masks[0]))
     elif addresses or integers[:2] == [0, 1]:
         yield from zip(("first", "last"), addresses or integers, strict=False)
-
-
-def _named(names: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield the fields that names of other products mean."""
-    for at, name in enumerate(names):
-        if field := near_column(name):
-            yield field, at
 
 
 def _shown(columns: Sequence[Sequence[str]]) -> Iterator[tuple[str, int]]:

@@ -177,6 +177,13 @@ def test_a_table_of_ones_own_is_no_table_of_a_vendor(read: Read, tmp_path: Path)
         assert reading.at("8.8.4.4") == known
 
 
+def test_countries_beside_names_of_as_are_not_lost(tmp_path: Path) -> None:
+    """IPinfo's files of AS numbers state the country of the AS, and its domain."""
+    for suffix, content in forms("network,asn,name,country", NET, "5", "Acme", "CH").items():
+        error = fails(tmp_path, {f"a.{suffix}": content}, one("auto", f"a.{suffix}"))
+        assert error.problem == "unknown column 'name'"
+
+
 def test_a_stated_format_reads_more_columns_by_their_names(read: Read) -> None:
     names = [*HEADERS["ipinfo Location"].split(","), "site", "isp", "colour"]
     reading = read({"a.csv": row(names)}, SITE + one("ipinfo", "a.csv"))

@@ -162,7 +162,7 @@ def test_harmless_variants(read: Read, name: str) -> None:
     plain = kind.content()
     reading = read_kind(read, kind, plain)
     expected = reading.stated("8.8.4.4")
-    assert (counts(reading), reading.source.duplicates) == ((GOOD_ROWS, 0), GOOD_ROWS - 1)
+    assert (counts(reading), reading.source.rows["duplicate"]) == ((GOOD_ROWS, 0), GOOD_ROWS - 1)
     assert expected != [{}]
     blank = kind.head + "\n\n" + plain.removeprefix(kind.head) + "\n\n"
     variants = {
@@ -225,7 +225,7 @@ def test_a_file_cut_anywhere_in_its_last_row(read: Read, tmp_path: Path, name: s
             assert reading.source.read == GOOD_ROWS + 1, end
             if reading.stated("8.8.4.4") == [{}]:  # cut behind its range, or inside of a value
                 source = reading.source
-                assert source.duplicates == GOOD_ROWS or source.nulled.total(), end
+                assert source.rows["duplicate"] == GOOD_ROWS or source.nulled.total(), end
 
 
 @by_format(name for name, kind in KINDS.items() if kind.member)

@@ -4,8 +4,8 @@ GeoNames supplies geography, CLDR names, currencies and the people of its editio
 libphonenumber the calling codes, the IANA database the time zones. Where they are outdated,
 incomplete or contradictory, a line of ``overrides.csv`` decides; a line that equals the libraries
 is refused. Run ``python -m geolookup_builder.reference.generators.countries`` with npm and the
-extra ``reference``. It pins the versions of the libraries: to update one, change its pin and review the
-differences.
+extra ``reference``. It pins the versions of the libraries: to update one, change its pin and
+review the differences.
 """
 
 from __future__ import annotations

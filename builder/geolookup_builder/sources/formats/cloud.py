@@ -1,121 +1,266 @@
 """The address ranges that cloud providers publish: AWS, Azure, Cloudflare, Google, Oracle.
 
-A file states which prefixes a provider uses, and for which service. Regions and services are not
-fields of the contract; own columns can hold them.
+A document states which prefixes a provider uses, where and for which service. A prefix is listed
+once for each service that uses it. Where one of them is a delivery network, that decides: a service
+that stands for all services lists the prefix too.
+
+A document is read whole. Such files are small beside tables of ranges; the limits bound the memory
+that a hostile one takes: Python's objects take many times the bytes of their text.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from functools import partial
-from pathlib import PurePath
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 from geolookup.errors import BuildError
-from geolookup.filesystem.unpacking import packing
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.formats import cloud_documents
-from geolookup_builder.sources.formats.cloud_documents import (
-    DELIVERY,
-    HOSTING,
-    PROVIDERS,
-    Provider,
-    provider_of,
-)
-from geolookup_builder.sources.formats.lines import plan_lines
-from geolookup_builder.sources.reading import delimited, sniffing
+from geolookup_builder.sources.formats.vendor_values import offers
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.product_files import PlannedFile, offered_columns, tables
-from geolookup_builder.sources.reading.products import (
-    ALWAYS,
-    Header,
-    Offer,
-    Product,
-    stated,
-    words,
+from geolookup_builder.sources.reading.products import Header, Product, words
+from geolookup_builder.sources.reading.reader import (
+    REJECT_CHARACTERS,
+    Batch,
+    Meaning,
+    RecordNumbers,
+    Reject,
+    SourceFormat,
+    SourceTable,
 )
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, check_text, lines_match
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object, check_text
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
-from geolookup_builder.sources.reading.text import line_layout
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.values import is_text
 
+#: Bytes of a document, and values in it, counted as its commas and opening brackets. As objects
+#: the values take at most two gigabytes.
+MAX_BYTES = 256 << 20
+MAX_VALUES = 16 << 20
+_START_BYTES = 1 << 17  # in which keys are looked for
+_FETCH_AGAIN = "fetch it again"
+_HOSTING, _DELIVERY = "hosting", "content_delivery_network"
+#: Azure's and Amazon's services that deliver content, as they name them.
+_DELIVERING = ("AzureFrontDoor", "CLOUDFRONT", "CLOUDFRONT_ORIGIN_FACING")
+_ROW = ("prefix", "organization", "user_type", "region", "service")
+
+
+class _Provider(NamedTuple):
+    """A provider: keys near the beginning of its document, and the paths of its arrays.
+
+    ``prefixes`` are the keys of an entry that may have the prefix. ``region`` and ``service`` are
+    keys of an entry, or of an object above it.
+    """
+
+    name: str
+    organization: str
+    keys: str
+    arrays: str
+    prefixes: str
+    region: str = "region"
+    service: str = "service"
+
+
+_PROVIDERS = (
+    _Provider(
+        "AWS",
+        "Amazon Web Services",
+        "syncToken ip_prefix",
+        "prefixes ipv6_prefixes",
+        "ip_prefix ipv6_prefix",
+    ),
+    _Provider(
+        "Azure",
+        "Microsoft Azure",
+        "changeNumber addressPrefixes",
+        "values.properties.addressPrefixes",
+        "addressPrefixes",
+        service="systemService",
+    ),
+    _Provider(
+        "Cloudflare",
+        "Cloudflare",
+        "ipv4_cidrs ipv6_cidrs",
+        "result.ipv4_cidrs result.ipv6_cidrs",
+        "ipv4_cidrs ipv6_cidrs",
+    ),
+    _Provider(
+        "Google",
+        "Google Cloud",
+        "syncToken ipv4Prefix",
+        "prefixes",
+        "ipv4Prefix ipv6Prefix",
+        region="scope",
+    ),
+    _Provider("Oracle", "Oracle Cloud", "regions cidrs", "regions.cidrs", "cidr", service="tags"),
+)
 #: Google's own services are not hosted.
-_DOCUMENT = Product(
+_PRODUCT = Product(
     "document",
     (("prefix",),),
     {
-        "organization": stated("organization"),
-        "user_type": stated("user_type"),
-        "is_hosting": words("user_type", dict.fromkeys((HOSTING, DELIVERY), "true")),
-        "cloud_provider": stated("organization"),
-        "cloud_region": stated("region", "scope"),
-        "cloud_service": stated("service", "tags"),
+        **offers(
+            "organization user_type cloud_provider=organization cloud_region=region "
+            "cloud_service=service"
+        ),
+        "is_hosting": words("user_type", dict.fromkeys((_HOSTING, _DELIVERY), "true")),
     },
 )
-_LIST_OF_CLOUDFLARE = Product(
-    "list",
-    (("network",),),
-    {
-        "organization": Offer(constant="Cloudflare"),
-        "user_type": Offer(constant=DELIVERY),
-        "is_hosting": ALWAYS,
-        "cloud_provider": Offer(constant="Cloudflare"),
-    },
-)
-_LAYOUT = line_layout("[ \t]*#")
-_PLAN = partial(
-    plan_lines, product=_LIST_OF_CLOUDFLARE, pattern=r"^\s*(?P<network>\S+)\s*$", lines=_LAYOUT
-)
-_SUFFIXES = (".json", ".txt", "ips-v4", "ips-v6")
-#: Cloudflare's lists: only their names tell them from lists of others.
-_LIST = "Cloudflare's list"
-_LIST_NAME = re.compile(r"(cloudflare[-_.])?ips-v[46](\.txt)?")
-_ROW = re.compile(rf"\s*{sniffing.NETWORK.pattern}\s*")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
-    for member in members(spec.path, spec.base, _SUFFIXES):
+    for member in members(spec.path, spec.base, (".json",)):
         provider = _provider(member)
         if provider is None:
-            files.append((_LIST, (delimited, member, _PLAN(planner, member.label))))
-        else:
-            names = ("prefix", "organization", "user_type", *provider.columns)
-            reading = planner.plan(Header(member.label, names), _DOCUMENT)
-            files.append((provider.name, (cloud_documents, member, reading)))
+            check_text(member)
+            problem = "not a file of ranges of " + ", ".join(p.name for p in _PROVIDERS)
+            remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
+            raise BuildError(member.label, problem, remedy=remedy)
+        reading = planner.plan(Header(member.label, _ROW), _PRODUCT)
+        files.append((provider.name, (sys.modules[__name__], member, reading)))
     planner.check()
     yield from tables(spec, [name for name, _ in files], files)
 
 
-def _provider(member: Member) -> Provider | None:
-    """Return the provider of a document, None for a list; BuildError if a file is neither."""
-    provider = provider_of(member)
-    if provider is None and not _is_list(member):
-        check_text(member)
-        problem = "not a file of ranges of " + ", ".join(p.name for p in PROVIDERS)
-        remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
-        raise BuildError(member.label, problem, remedy=remedy)
-    return provider
+def _provider(member: Member) -> _Provider | None:
+    """Return the provider of a document; None for another file."""
+    if not begins_object(member):
+        return None
+    # The first kilobytes are searched for the keys: a document of gigabytes is not parsed.
+    with member.open() as stream:
+        start: bytes = stream.read(_START_BYTES)
+    of_keys = (p for p in _PROVIDERS if all(f'"{key}"'.encode() in start for key in p.keys.split()))
+    return next(of_keys, None)
 
 
-def _is_list(member: Member) -> bool:
-    has_list_name = any(_LIST_NAME.fullmatch(_plain_name(name)) for name in member.file_names)
-    return has_list_name and lines_match(sniffing.opening(member).start, _LAYOUT, _ROW)
+def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
+    """Yield the prefixes of a document."""
+    rows = _rows(member)
+    texts = {name: pa.array([_text(row[name]) for row in rows], pa.large_string()) for name in _ROW}
+    columns = {
+        name: cells if name in layout.texts else cells.cast(pa.string()).dictionary_encode()
+        for name, cells in texts.items()
+    }
+    ranges, fields = meaning(pa.RecordBatch.from_pydict(columns))
+    numbers = RecordNumbers(member, _find_rejects, layout.unread, layout.offered)
+    yield numbers.batch(ranges, fields)
 
 
-def _plain_name(name: str) -> str:
-    return name.lower().removesuffix(packing(PurePath(name)))
+def _find_rejects(member: Member, reasons: dict[int, str]) -> Iterator[Reject]:
+    """Yield the prefixes with these numbers (from 1)."""
+    rows = _rows(member) if reasons else []
+    for number, reason in sorted(reasons.items()):
+        prefix = json.dumps(rows[number - 1]["prefix"], ensure_ascii=False)[:REJECT_CHARACTERS]
+        # A surrogate cannot be written to the file of rejects.
+        text = prefix.encode("utf-8", "replace").decode()
+        yield Reject(member.label, number, reason, text)
+
+
+def _rows(member: Member) -> list[dict[str, Any]]:
+    """Return the rows, those of delivery networks last: of equal ranges the last row decides."""
+    provider = _provider(member)
+    if provider is None:
+        return []
+    document, keys = _document(member), provider.prefixes.split()
+    rows = [
+        _row(provider, entry, prefix)
+        for path in provider.arrays.split()
+        for entry in _entries(member, document, {}, path)
+        for prefix in [entry[key] for key in keys if entry.get(key)] or [None]
+    ]
+    return sorted(rows, key=lambda row: row["user_type"] == _DELIVERY)
+
+
+def _row(provider: _Provider, entry: Mapping[str, Any], prefix: object) -> dict[str, Any]:
+    """Return a row; Google's own prefixes have no service, those of its customers do."""
+    service, organization, use = entry.get(provider.service), provider.organization, _HOSTING
+    if provider.name == "Google" and service is None:
+        organization, use = "Google", ""
+    elif provider.name == "Cloudflare" or (isinstance(service, str) and service in _DELIVERING):
+        use = _DELIVERY
+    if isinstance(service, list):  # Oracle's tags
+        service = "/".join(map(str, service))
+    cells = (prefix, organization, use, entry.get(provider.region), service)
+    return dict(zip(_ROW, cells, strict=True))
+
+
+def _entries(
+    member: Member, holder: object, above: Mapping[str, Any], path: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the entries of the array at a path, each with the values of the objects above it.
+
+    A step of the path is an array of objects, or one object. Raises BuildError for another value.
+    """
+    step, _, rest = path.partition(".")
+    value = holder.get(step) if isinstance(holder, Mapping) else None
+    if rest and isinstance(value, Mapping):
+        value = [value]
+    if not isinstance(value, list):
+        raise BuildError(member.label, f"no array {step!r} in it", remedy=_FETCH_AGAIN)
+    for item in value:
+        entry = {**above, **(item if isinstance(item, Mapping) else {step: item})}
+        if rest:
+            plain = {key: v for key, v in entry.items() if not isinstance(v, list | dict)}
+            yield from _entries(member, item, plain, rest)
+        else:
+            yield entry
+
+
+def _document(member: Member) -> dict[str, Any]:
+    """Read a document; BuildError if it is not a JSON object, or beyond the limits."""
+    with member.open() as stream:
+        data = stream.read(MAX_BYTES + 1)
+    values = sum(map(data.count, (b",", b"{", b"[")))
+    for count, limit, unit in ((len(data), MAX_BYTES, "bytes"), (values, MAX_VALUES, "values")):
+        if count > limit:
+            problem = f"a JSON document of more than {limit:,} {unit}"
+            raise BuildError(member.label, problem, remedy="split it into several files")
+    try:
+        value = json.loads(data.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        problem = f"not JSON ({error.msg})"
+        raise BuildError(member.label, problem, line=error.lineno, remedy=_FETCH_AGAIN) from error
+    except (ValueError, RecursionError) as error:
+        # Not UTF-8, a number of 4,301 digits, or deep nesting.
+        problem = f"not JSON that can be read ({type(error).__name__})"
+        raise BuildError(member.label, problem, remedy=_FETCH_AGAIN) from error
+    if not isinstance(value, dict):
+        raise BuildError(member.label, "not a JSON object", remedy=_FETCH_AGAIN)
+    return value
+
+
+def _text(value: object) -> str | None:
+    """Return a text or number; null for null, and the name of its type for any other value.
+
+    The name is neither an address nor a number, and is counted as such.
+    """
+    if value is None:
+        return None
+    if isinstance(value, list | dict):
+        return type(value).__name__
+    text = str(value)
+    return text if is_text(text) else text.encode("utf-8", "replace").decode()
 
 
 def _detect(opening: Opening) -> Detection | None:
     provider = _provider(opening.start)
-    name = provider.name if provider else _LIST
-    return Detection(name, has_own_name=name == _LIST)
+    return Detection(provider.name) if provider else None
 
 
-#: Of AWS, Google and Oracle; Azure and Cloudflare state none.
-_DATE = in_first_lines(
-    r'"(?:createDate|creationTime|last_updated_timestamp)" *: *"([0-9]{4}-[0-9]{2}-[0-9]{2})'
+FORMAT = SourceFormat(
+    "cloud",
+    frozenset(),
+    _read,
+    _detect,
+    # Of AWS, Google and Oracle; Azure and Cloudflare state none.
+    in_first_lines(
+        r'"(?:createDate|creationTime|last_updated_timestamp)" *: *"([0-9]{4}-[0-9]{2}-[0-9]{2})'
+    ),
+    offered_columns([_PRODUCT]),
 )
-FORMAT = SourceFormat("cloud", frozenset(), _read, _detect, _DATE, offered_columns([_DOCUMENT]))

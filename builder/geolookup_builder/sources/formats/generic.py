@@ -7,7 +7,7 @@ names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -18,7 +18,7 @@ from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.names import RANGE_NAMES, RANGES
 from geolookup_builder.sources.formats.generic_header import check_header, ignored, unnamed
 from geolookup_builder.sources.reading import arrow_tables, delimited, jsonlines, parquet, sniffing
-from geolookup_builder.sources.reading.cells import OPTION
+from geolookup_builder.sources.reading.dictionary_columns import OPTION
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading, parse_range
 from geolookup_builder.sources.reading.product_files import file_batches, typed_header
@@ -39,8 +39,7 @@ class _Request:
     """The options of a source: its columns, its punctuation, and the family of integers."""
 
     def __init__(self, spec: SourceSpec) -> None:
-        self.planner = Planner(spec)
-        self.layout = _punctuation(spec)
+        self.planner, self.layout = Planner(spec), _punctuation(spec)
         family = spec.options.get("family")
         if family not in (None, 4, 6):
             raise BuildError(spec.recipe, f"source.family is {family!r}", remedy="write 4 or 6")
@@ -53,14 +52,6 @@ class _Request:
         check_header(header, self.planner, delimiter)
         reading = self.planner.plan(header, self._product, self.layout)
         return replace(reading, replan=self.plan)
-
-    def looked_for(self) -> list[str]:
-        """Return the columns that a mapped file is searched for: mapped and declared ones."""
-        mapping = self.planner.mapping
-        own = [
-            field for field in self.planner.spec.schema.own if field.source_column not in mapping
-        ]
-        return [*mapping.values(), *(field.member for field in own)] if mapping else []
 
 
 def _punctuation(spec: SourceSpec) -> Layout:
@@ -85,14 +76,20 @@ def _can_delimit(character: str) -> bool:
 
 def _text_header(member: Member, request: _Request) -> Header:
     """Return the header, or the positions from 1 if there is none."""
-    layout = request.layout
-    if not layout.header:
-        width = sniffing.sample(member, layout.delimiter).width
+    if not request.layout.header:
+        width = sniffing.sample(member, request.layout.delimiter).width
         return Header(member.label, tuple(str(at) for at in range(1, width + 1)))
-    names = delimited.header_names(member, layout)
-    return Header(
-        member.label, tuple(name or unnamed(at) for at, name in enumerate(names, 1)), line=1
-    )
+    names = delimited.header_names(member, request.layout)
+    stated = (name or unnamed(at) for at, name in enumerate(names, 1))
+    return Header(member.label, tuple(stated), line=1)
+
+
+def _json_header(member: Member, request: _Request) -> Header:
+    """Return the keys of the first records; of more, if these lack mapped or declared ones."""
+    mapping, own = request.planner.mapping, request.planner.spec.schema.own
+    declared = (field.member for field in own if field.source_column not in mapping)
+    paths = [*mapping.values(), *declared] if mapping else []
+    return typed_header(member, jsonlines.schema(member, paths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,64 +101,47 @@ class _Syntax:
 
     module: ModuleType
     suffixes: tuple[str, ...]
-    begins: Callable[[Member], bool]
     header: Callable[[Member, _Request], Header]
+    begins: Callable[[Member], bool] = lambda _member: True
 
 
-_CSV = _Syntax(delimited, (".csv", ".tsv", ".txt"), lambda _member: True, _text_header)
+_CSV = _Syntax(delimited, (".csv", ".tsv", ".txt"), _text_header)
 _PARQUET = _Syntax(
     parquet,
     (".parquet", ".pq"),
-    parquet.begins,
     lambda member, _: typed_header(member, parquet.schema(member)),
+    parquet.begins,
 )
-_JSON = _Syntax(
-    jsonlines,
-    (".jsonl", ".ndjson", ".json"),
-    begins_object,
-    lambda member, request: typed_header(member, jsonlines.schema(member, request.looked_for())),
-)
+_JSON = _Syntax(jsonlines, (".jsonl", ".ndjson", ".json"), _json_header, begins_object)
 _TABLE = _Syntax(
-    arrow_tables,
-    (),
-    lambda _member: True,
-    lambda member, _: typed_header(member, arrow_tables.schema(member)),
+    arrow_tables, (), lambda member, _: typed_header(member, arrow_tables.schema(member))
 )
 
 
 def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
-    request = _Request(spec)
+    request, suffixes = _Request(spec), syntax.suffixes
     # A folder may have texts beside the CSV; if the recipe has columns, they are data too.
-    suffixes = syntax.suffixes if request.planner.mapping else _unmapped(syntax)
-    yield _table(spec, syntax, request, members(spec.path, spec.base, suffixes))
-
-
-def _unmapped(syntax: _Syntax) -> tuple[str, ...]:
-    return syntax.suffixes[:1] if syntax is _CSV else syntax.suffixes
+    if syntax is _CSV and not request.planner.mapping:
+        suffixes = suffixes[:1]
+    yield _table(syntax, request, members(spec.path, spec.base, suffixes))
 
 
 def _read_table(spec: SourceSpec) -> Iterator[SourceTable]:
     if "table" not in spec.options:
         raise BuildError(spec.recipe, "source.table is missing", remedy="pass a table")
     member = arrow_tables.member(spec.path, spec.options["table"])
-    yield _table(spec, _TABLE, _Request(spec), [member])
+    yield _table(_TABLE, _Request(spec), [member])
 
 
-def _table(
-    spec: SourceSpec, syntax: _Syntax, request: _Request, members: list[Member]
-) -> SourceTable:
+def _table(syntax: _Syntax, request: _Request, files: Sequence[Member]) -> SourceTable:
     # All headers are checked before the first row is read.
-    headers = [syntax.header(member, request) for member in members]
-    files = [(m, request.plan(header)) for m, header in zip(members, headers, strict=True)]
-    batches = chain.from_iterable(file_batches(syntax.module, *file) for file in files)
-    return SourceTable(spec.name, batches, _note(headers), request.planner.cells.emptied)
-
-
-def _note(headers: list[Header]) -> str:
-    """Return the columns that are not read, by reason."""
+    headers = [syntax.header(member, request) for member in files]
+    readings = [request.plan(header) for header in headers]
+    batches = chain.from_iterable(map(partial(file_batches, syntax.module), files, readings))
     reasons = {name: why for header in headers for name, why in ignored(header.names).items()}
     columns = {why: [n for n in reasons if reasons[n] == why] for why in reasons.values()}
-    return "; ".join(f"{', '.join(names)} ignored: {why}" for why, names in columns.items())
+    note = "; ".join(f"{', '.join(names)} ignored: {why}" for why, names in columns.items())
+    return SourceTable(request.planner.spec.name, batches, note, request.planner.cells.emptied)
 
 
 def _detect(opening: Opening, syntax: _Syntax) -> Detection | None:
@@ -176,23 +156,22 @@ def _detect(opening: Opening, syntax: _Syntax) -> Detection | None:
     reading = request.plan(header)
     names = [name for name in header.names if name not in ignored(header.names)]
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    reason = f"columns {', '.join(names[:_SHOWN])}{more}"
     score = sum(name in request.planner.names or name in RANGE_NAMES for name in names)
+    reason = f"columns {', '.join(names[:_SHOWN])}{more}"
     return Detection(reason, score=score, meaning=reading.is_same)
 
 
-_OPTIONS = frozenset({"family", "columns", OPTION})
-FORMAT = SourceFormat(
-    "csv",
-    _OPTIONS | {"delimiter", "header"},
-    partial(_read, syntax=_CSV),
-    partial(_detect, syntax=_CSV),
-)
-PARQUET = SourceFormat(
-    "parquet", _OPTIONS, partial(_read, syntax=_PARQUET), partial(_detect, syntax=_PARQUET)
-)
-JSON_LINES = SourceFormat(
-    "jsonl", _OPTIONS, partial(_read, syntax=_JSON), partial(_detect, syntax=_JSON)
-)
+def _format(name: str, syntax: _Syntax, *options: str) -> SourceFormat:
+    return SourceFormat(
+        name,
+        frozenset({"family", "columns", OPTION, *options}),
+        partial(_read, syntax=syntax),
+        partial(_detect, syntax=syntax),
+    )
+
+
+FORMAT = _format("csv", _CSV, "delimiter", "header")
+PARQUET = _format("parquet", _PARQUET)
+JSON_LINES = _format("jsonl", _JSON)
 #: A table in memory, the option ``table``; no file is of this format.
-TABLE = SourceFormat("table", _OPTIONS | {"table"}, _read_table)
+TABLE = SourceFormat("table", JSON_LINES.options | {"table"}, _read_table)

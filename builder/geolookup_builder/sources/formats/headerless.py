@@ -7,10 +7,10 @@ cells do not match its pattern. Single bad rows are rejected later.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import MappingProxyType
 
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs
@@ -30,6 +30,10 @@ TABS = replace(COMMAS, delimiter="\t", quoted=False)
 END = re.compile(rf"{sniffing.ADDRESS.pattern}|{sniffing.INTEGER.pattern}")
 HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{8}|[0-9A-Fa-f]{32}")
 Patterns = Mapping[str, re.Pattern[str]]
+#: The columns after the range, by table: in one or several orders.
+Tables = Mapping[str, tuple[tuple[str, ...], ...]]
+#: Changes how a file is read; its counts are those of one table.
+Complete = Callable[[Reading, Counter[str]], Reading]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Edition:
     kinds: tuple[re.Pattern[str], ...]
 
     @property
-    def content(self) -> dict[str, re.Pattern[str]]:
+    def content(self) -> Patterns:
         """The patterns of the range columns, by name."""
         return dict(zip(self.columns, self.kinds, strict=True))
 
@@ -55,7 +59,7 @@ class Edition:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The tables of a vendor: for each the columns after the range, in one or several orders.
+    """The tables of a vendor.
 
     ``content`` are the patterns of columns, ``detected`` further ones, without which a file could
     be another vendor's. ``table_in`` returns the table that a file name states, ``label`` names one
@@ -65,7 +69,7 @@ class Catalogue:
     """
 
     product: Product
-    tables: Mapping[str, tuple[tuple[str, ...], ...]]
+    tables: Tables
     editions: tuple[Edition, ...]
     content: Patterns
     choice: str
@@ -81,27 +85,26 @@ class Catalogue:
         self,
         spec: SourceSpec,
         suffix: str = ".csv",
-        *,
         table: str | None = None,
-        columns: tuple[str, ...] | None = None,
-        complete: Callable[[str, Reading], Reading] = lambda _table, reading: reading,
-        emptied: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+        complete: Complete = lambda reading, _emptied: reading,
     ) -> Iterator[SourceTable]:
         """Yield the tables of a source, in order; every file is planned before any is read.
 
-        ``table`` and ``columns`` are what the recipe states. ``emptied`` are counts by table.
+        ``table`` is what the recipe states.
         """
         planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
+        emptied = {name: Counter[str]() for name in self.tables}
         for member in members(spec.path, spec.base, (suffix,)):
             rows = self._sample(member)
-            name = "columns" if columns else table or self._table(rows, member.file_names)
-            names, edition = self._columns(rows, name, columns)
-            ends = edition.columns[:2] if len(edition.columns) > 1 else edition.columns
-            product = replace(self.product, ranges=(ends,), parse=edition.parser(rows))
+            name = table or self._table(rows, member.file_names)
+            names, edition = self._columns(rows, name)
+            product = replace(
+                self.product, ranges=(edition.columns[:2],), parse=edition.parser(rows)
+            )
             reading = planner.plan(Header(member.label, names), product, self.layout)
-            files.append((name, (delimited, member, complete(name, reading))))
+            files.append((name, (delimited, member, complete(reading, emptied[name]))))
         planner.check()
-        yield from tables(spec, (*self.tables, "columns"), files, emptied=emptied)
+        yield from tables(spec, [*self.tables], files, emptied=emptied)
 
     def detect(self, opening: Opening) -> Detection | None:
         """Return the detection of a table by the first rows; the file's name may decide."""
@@ -133,25 +136,22 @@ class Catalogue:
             if len({self.tables[name] for name in shown}) == 1:
                 return shown[0]
         problem = "neither the file name nor the first rows show its table"
-        raise BuildError(rows.member.label, problem, remedy=self.choice + self._hint(rows))
+        raise BuildError(rows.member.label, problem, remedy=self.choice)
 
-    def _columns(
-        self, rows: Sample, table: str, columns: tuple[str, ...] | None
-    ) -> tuple[tuple[str, ...], Edition]:
+    def _columns(self, rows: Sample, table: str) -> tuple[tuple[str, ...], Edition]:
         """Return the columns of a file, and how its range is written.
 
-        Raises BuildError if the first rows do not fit the table, or the ``columns`` of the recipe.
+        Raises BuildError if the first rows do not fit the table.
         """
-        fitting = [] if columns else self._fitting(rows, table, self.content)
+        fitting = self._fitting(rows, table, self.content)
         if len({names for names, _ in fitting}) > 1 and not self.in_order:
             problem = "the order of its columns does not show"
             raise BuildError(rows.member.label, problem, remedy=self.choice)
         if fitting:
             return fitting[0]
-        label, edition = "columns" if columns else self.label.format(table), self.editions[0]
-        names = columns or (*edition.columns, *self.tables[table][0])
-        remedy = "correct columns in the recipe" if columns else f"{self.choice}{self._hint(rows)}"
-        sniffing.check_width(rows, len(names), label, remedy)
+        label, edition = self.label.format(table), self.editions[0]
+        names = (*edition.columns, *self.tables[table][0])
+        sniffing.check_width(rows, len(names), label, self.choice)
         patterns = {**self.content, **edition.content}
         sniffing.check_content(rows, names, patterns, label, *self.missing)
         return names, edition
@@ -176,8 +176,3 @@ class Catalogue:
         """Return the tables that the first rows fit, and that are no other vendor's."""
         patterns = {**self.content, **self.detected}
         return [name for name in self.tables if self._fitting(rows, name, patterns)]
-
-    def _hint(self, rows: Sample) -> str:
-        """Return, as the end of a remedy, the tables that fit the first rows."""
-        names = [name for name in self.tables if self._fitting(rows, name, self.content)]
-        return f" (it looks like {' or '.join(names)})" if names else ""

@@ -1,17 +1,18 @@
-"""IP2Location's CSV files: DB1 to DB26 and ASN, IPv4 and IPv6, all editions of the range.
+"""The CSV files of IP2Location (DB1 to DB26, ASN) and of IP2Proxy (PX1 to PX12), all editions.
 
-The IPv4 space that an IPv6 file repeats as IPv4-mapped addresses is folded by the compiler.
-The time zone column is an offset that includes summer time; it identifies no zone and
-is not read.
+The IPv4 space that an IPv6 file repeats as IPv4-mapped addresses is folded by the compiler. The
+time zone column is an offset that includes summer time; it identifies no zone and is not read. The
+type of a proxy gives the user type if the contract has a word for it; else the usage type does.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from threading import Lock
 
 import pyarrow as pa
@@ -19,160 +20,224 @@ import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.names import file_option
-from geolookup_builder.reference.csv_table import read_table
-from geolookup_builder.sources.formats.headerless import Catalogue
-from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, DATABASES, EDITIONS
-from geolookup_builder.sources.formats.vendor_values import known, located
-from geolookup_builder.sources.reading.dictionary_columns import look_up, without_rows
+from geolookup_builder.sources.formats.headerless import HEXADECIMAL, Catalogue, Edition
+from geolookup_builder.sources.formats.vendor_values import known, located, offers
+from geolookup_builder.sources.reading import sniffing
+from geolookup_builder.sources.reading.dictionary_columns import without_rows
 from geolookup_builder.sources.reading.plans import Reading
 from geolookup_builder.sources.reading.product_files import offered_columns
-from geolookup_builder.sources.reading.products import Fields, Product
+from geolookup_builder.sources.reading.products import Product, words
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 
-MISSING = "-"
-_REGION_COLUMNS = ("country_code", "subdivision_name", "code")
-_SEPARATOR = "\n"
-_COUNTRY, _REGION, _ELEVATION = "country_code", "region_name", "elevation"
-#: A count of the build report: in rows without a location it is no value, as 0,0 is no position.
-_NO_ELEVATION = "elevation 0 without a country"
-#: Batches are parsed in several threads.
-_LOCK = Lock()
+_MISSING = "-"
+#: Columns that occur together, in the order of all files.
+_GROUPS = {
+    letter: tuple(columns.split())
+    for letter, columns in (
+        *(("C", "country_code country_name"), ("R", "region city"), ("L", "latitude longitude")),
+        *(("Z", "zip"), ("T", "time_zone"), ("I", "isp"), ("D", "domain"), ("N", "net_speed")),
+        *(("A", "idd_code area_code"), ("W", "weather_station_code weather_station_name")),
+        *(("M", "mcc mnc mobile_brand"), ("E", "elevation"), ("U", "usage_type")),
+        *(("B", "address_type category"), ("S", "district asn as")),
+    )
+}
+#: The groups of DB26, DB25, …
+_DATABASES = (
+    "CRLZTIDNAWMEUBS CRLZTIDNAWMEUB CRLZTIDNAWMEU CRLIDMU CRLZTIDNAWME CRLZTAE CRLZTIDNAWM CRLIDM "
+    "CRLZTIDNAW CRLTNW CRLZTIDNA CRLZTA CRLZTIDN CRLTN CRLZTID CRLZT CRLZID CRLZ CRLID CRID CRLI "
+    "CRL CRI CR CI C"
+)
+#: The columns that each of PX1, PX2, … adds at the end of the one before. From PX2 the type of the
+#: proxy is the first column. PX10 has more rows than PX9.
+_PROXY_COLUMNS = (
+    *(_GROUPS["C"], (), _GROUPS["R"], ("isp",), ("domain",), ("usage_type",), ("asn", "as")),
+    *(("last_seen",), ("threat",), (), ("provider",), ("fraud_score",)),
+)
+_CONTENT = {
+    "country_code": sniffing.ALPHA2,
+    "latitude": sniffing.DEGREES,
+    "longitude": sniffing.DEGREES,
+    # Postal codes contain digits; names of providers contain words.
+    "zip": re.compile(r"(?=.*[0-9]).{2,12}"),
+    "isp": re.compile(r".*[^\W\d_]{3}.*", re.DOTALL),
+    "domain": re.compile(r"\S[^\s.]*\.\S+"),
+    "time_zone": re.compile(r"[+-][0-9]{2}:[0-9]{2}"),
+    "net_speed": re.compile(r"[A-Z0-9]{2,4}(/[A-Z0-9]{2,4})*"),
+    "idd_code": re.compile(r"[0-9][0-9/ -]*"),
+    "area_code": re.compile(r"[0-9][0-9/ -]*"),
+    "weather_station_code": re.compile(r"[A-Z]{4}[0-9]{4}"),
+    "mcc": re.compile(r"[0-9]{3}(/[0-9]{3})*"),
+    "mnc": re.compile(r"[0-9]{1,3}(/[0-9]{1,3})*"),
+    "elevation": re.compile(r"-?[0-9]+"),
+    "usage_type": re.compile(r"[A-Z]{3}(/[A-Z]{3})*"),
+    "address_type": re.compile(r"[A-Z]"),
+    "asn": sniffing.AS_NUMBER,
+    "proxy_type": re.compile(r"[A-Z]{3}"),
+    "last_seen": re.compile(r"[0-9]{1,5}"),
+    "threat": re.compile(r"[A-Z]+(/[A-Z]+)*"),
+    "fraud_score": re.compile(r"[0-9]{1,3}"),
+}
+_PAIR, _APPENDED = ("ip_from", "ip_to"), ("appended_from", "appended_to")
+_INTEGERS = (sniffing.INTEGER, sniffing.INTEGER)
+_ADDRESSES = (sniffing.ADDRESS, sniffing.ADDRESS)
+#: Integers before hexadecimals: an integer of eight digits matches both.
+_EDITIONS = (
+    Edition(_PAIR, _INTEGERS),
+    Edition(_PAIR, _ADDRESSES),
+    Edition(_PAIR, (HEXADECIMAL, HEXADECIMAL)),
+    Edition(("cidr",), (sniffing.NETWORK,)),
+    Edition((*_PAIR, "cidr"), (*_INTEGERS, sniffing.NETWORK)),
+    Edition((*_PAIR, *_APPENDED), (*_INTEGERS, *_ADDRESSES)),
+    Edition((*_PAIR, *_APPENDED), (*_INTEGERS, HEXADECIMAL, HEXADECIMAL)),
+)
+_UNREAD = ("country_name", "cidr", *_APPENDED)
 _PRODUCT = Product(
     "IP2Location",
     (),
-    {
-        **{
-            field: known(column)
-            for field, column in {
-                "country_code": "country_code",
-                "region_name": "region",
-                "city_name": "city",
-                "latitude": "latitude",
-                "longitude": "longitude",
-                "postal_code": "zip",
-                "isp": "isp",
-                "connection_type": "net_speed",
-                "weather_code": "weather_station_code",
-                "user_type": "usage_type",
-                "asn": "asn",
-                "asn_organization": "as",
-            }.items()
-        },
-        **{
-            name: known(name)
-            for name in (
-                *("domain", "mcc", "mnc", "mobile_brand", "usage_type", "address_type"),
-                *("category", "district", "area_code", "weather_station_name", "elevation"),
-            )
-        },
-    },
-    unread=("country_name", "time_zone", "idd_code", "cidr", "appended_from", "appended_to"),
-    helpers=(_COUNTRY,),
+    offers(
+        """
+        country_code region_name=region city_name=city latitude longitude postal_code=zip isp
+        connection_type=net_speed weather_code=weather_station_code user_type=usage_type asn
+        asn_organization=as domain mcc mnc mobile_brand usage_type address_type category district
+        area_code weather_station_name elevation
+        """,
+        known,
+    ),
+    unread=(*_UNREAD, "time_zone", "idd_code"),
+    helpers=("country_code",),
+    finish=located,
 )
+#: The user type of each type of proxy; None if the contract has no word, and the usage type
+#: decides. A residential proxy is at the address of a subscriber.
+_USER_TYPES = {
+    **dict.fromkeys(("VPN", "TOR", "CPN"), "consumer_privacy_network"),
+    "DCH": "hosting",
+    "SES": "search_engine_spider",
+    "EPN": "business",
+    **dict.fromkeys(("RES", "PUB", "WEB", "AIC", _MISSING)),
+}
+
+
+def _flags(*true: str) -> dict[str, str | None]:
+    """Return the values of a flag by the type of the proxy: true for some types."""
+    return {name: "true" if name in true else "false" for name in _USER_TYPES} | {_MISSING: None}
+
+
+PROXIES = Product(
+    "IP2Proxy",
+    (),
+    {
+        # Some names are as converters to MMDB write them.
+        **offers(
+            """
+            country_code region_name=region,region_name city_name=city,city_name isp asn
+            asn_organization=as proxy_type threat fraud_score domain usage_type
+            proxy_provider=provider last_seen_days=last_seen
+            """,
+            known,
+        ),
+        "user_type": (words("proxy_type", _USER_TYPES), known("usage_type")),
+        # The vendor states one type per row; a hosting provider or search engine is not a proxy.
+        "is_proxy": words("proxy_type", _flags(*_USER_TYPES.keys() - {"DCH", "SES", "AIC"})),
+        "is_vpn": words("proxy_type", _flags("VPN")),
+        "is_tor": words("proxy_type", _flags("TOR")),
+        "is_relay": words("proxy_type", _flags("CPN")),
+        "is_residential_proxy": words("proxy_type", _flags("RES")),
+        "is_hosting": words("proxy_type", {**dict.fromkeys(_USER_TYPES), "DCH": "true"}),
+    },
+    unread=_UNREAD,
+    finish=located,
+)
+#: A count of the build report: in rows without a location it is no value, as 0,0 is no position.
+_NO_ELEVATION = "elevation 0 without a country"
+_LOCK = Lock()  # batches are parsed in several threads
+
+
+def _without_elevation(rows: pa.RecordBatch, emptied: Counter[str]) -> pa.RecordBatch:
+    """Return the rows without the elevations that the vendor writes in rows without a place."""
+    country, cells = rows.column("country_code").cast(pa.string()), rows.column("elevation")
+    is_none = pc.is_in(country, pa.array([_MISSING, None]))
+    bad = pc.and_(is_none, pc.equal(cells.cast(pa.string()), "0")).fill_null(False)
+    with _LOCK:
+        emptied[_NO_ELEVATION] += bad.true_count
+    at = rows.schema.get_field_index("elevation")
+    return rows.set_column(at, "elevation", without_rows(cells, bad))
+
+
+def _complete(reading: Reading, emptied: Counter[str]) -> Reading:
+    if "elevation" not in reading.layout.fields:
+        return reading
+    return replace(reading, prepare=partial(_without_elevation, emptied=emptied))
+
+
+def _numbered(name: str, prefix: str) -> str | None:
+    """Return the database in a file name: "IP2LOCATION-LITE-DB11.CSV" has DB11, "MYDB11" none."""
+    match = re.search(rf"(?<![A-Z0-9]){prefix}([0-9]{{1,2}})(?![0-9])", name.upper())
+    return f"{prefix}{int(match[1])}" if match else None
 
 
 def _database_in(name: str) -> str | None:
     """Return the database that a file name states: DB11, or the AS file."""
     if re.search(r"IP2LOCATION.*[^A-Z0-9]ASN(?![A-Z0-9])", name.upper()):
         return "ASN"
-    return numbered(name, "DB")
+    return _numbered(name, "DB")
 
 
-def numbered(name: str, prefix: str) -> str | None:
-    """Return the database in a file name: "IP2LOCATION-LITE-DB11.CSV" has DB11, "MYDB11" none."""
-    match = re.search(rf"(?<![A-Z0-9]){prefix}([0-9]{{1,2}})(?![0-9])", name.upper())
-    return f"{prefix}{int(match[1])}" if match else None
+def _proxy_columns(number: int) -> tuple[str, ...]:
+    columns = (*chain.from_iterable(_PROXY_COLUMNS[:number]),)
+    return ("proxy_type", *columns) if number > 1 else columns
 
 
-_CATALOGUE = Catalogue(
+_LOCATIONS = Catalogue(
     _PRODUCT,
-    DATABASES,
-    EDITIONS,
-    CONTENT,
+    {
+        **{
+            f"DB{26 - at}": (tuple(chain.from_iterable(map(_GROUPS.__getitem__, groups))),)
+            for at, groups in enumerate(_DATABASES.split())
+        },
+        "ASN": (("asn", "as"),),
+    },
+    _EDITIONS,
+    _CONTENT,
     'write db in the recipe, a number from 1 to 26, or "ASN"',
     # Other vendors have codes beside codes; these files have countries in words.
     detected={"country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}")},
-    missing=(MISSING,),
+    missing=(_MISSING,),
     table_in=_database_in,
 )
-
-
-def read_databases(spec: SourceSpec, catalogue: Catalogue, prefix: str) -> Iterator[SourceTable]:
-    """Yield the tables of a source of IP2Location or IP2Proxy.
-
-    The recipe may state the database, ``db = 11`` or ``db = "ASN"``, and a table of region codes.
-    """
-    stated_db, database = spec.options.get("db"), None
-    if stated_db is not None:
-        # ``type(...) is int``: true would be the database "DB1".
-        database = f"{prefix}{stated_db}" if type(stated_db) is int else str(stated_db).upper()
-        if database not in catalogue.tables:
-            problem = f"source.db is {stated_db!r}"
-            raise BuildError(spec.recipe, problem, remedy=catalogue.choice)
-    codes = _region_codes(spec)
-    emptied = {name: Counter[str]() for name in catalogue.tables}
-
-    def complete(table: str, reading: Reading) -> Reading:
-        finish = partial(
-            _finish,
-            codes=codes,
-            emptied=emptied[table],
-            elevations=[
-                column
-                for column, offers in reading.values.items()
-                if any(offer.columns == (_ELEVATION,) for offer in offers)
-            ],
-        )
-        return replace(reading, product=replace(reading.product, finish=finish))
-
-    return catalogue.read(spec, table=database, complete=complete, emptied=emptied)
-
-
-def _finish(
-    rows: pa.RecordBatch,
-    fields: Fields,
-    codes: Mapping[str, str] | None,
-    emptied: Counter[str],
-    elevations: list[str],
-) -> Fields:
-    """Return the fields with region codes, without what the vendor writes in rows without a place.
-
-    ``elevations`` are the own columns that hold the elevation.
-    """
-    changed = dict(located(rows, fields))
-    if elevations:
-        country, cells = rows.column(_COUNTRY).cast(pa.string()), rows.column(_ELEVATION)
-        is_none = pc.is_in(country, pa.array([MISSING, None]))
-        bad = pc.and_(is_none, pc.equal(cells.cast(pa.string()), "0")).fill_null(False)
-        changed |= {name: without_rows(fields[name], bad) for name in elevations}
-        with _LOCK:
-            emptied[_NO_ELEVATION] += bad.true_count
-    if codes is not None and _REGION in fields:
-        names = (fields[name].cast(pa.string()) for name in (_COUNTRY, _REGION))
-        keys = pc.binary_join_element_wise(*names, _SEPARATOR)
-        columns = (pa.array(texts, pa.string()) for texts in (codes, codes.values()))
-        changed["region_code"] = look_up(keys, *columns)
-    return changed
-
-
-def _region_codes(spec: SourceSpec) -> Mapping[str, str] | None:
-    """Read the vendor's table of ISO 3166-2 codes: "CA" by "US", a line break and "California"."""
-    path = file_option(spec, "regions")
-    if path is None:
-        return None
-    codes = {}
-    for _, row in read_table(spec.base / path, _REGION_COLUMNS):
-        country, name, code = (row[column] for column in _REGION_COLUMNS)
-        if code not in ("", MISSING):
-            codes[country + _SEPARATOR + name] = code.removeprefix(f"{country}-")
-    return codes
-
-
-FORMAT = SourceFormat(
-    "ip2location",
-    frozenset({"db", "regions"}),
-    partial(read_databases, catalogue=_CATALOGUE, prefix="DB"),
-    _CATALOGUE.detect,
-    offers=offered_columns([_PRODUCT]),
+_PROXIES = Catalogue(
+    PROXIES,
+    {f"PX{number}": (_proxy_columns(number),) for number in range(len(_PROXY_COLUMNS), 0, -1)},
+    _EDITIONS,
+    _CONTENT,
+    "write db in the recipe, a number from 1 to 12",
+    detected={"proxy_type": re.compile("|".join(_USER_TYPES.keys() - {_MISSING}))},
+    missing=(_MISSING,),
+    table_in=partial(_numbered, prefix="PX"),
+    hidden=frozenset({"PX1"}),  # it has no column of its own
 )
+
+
+def _read(spec: SourceSpec, catalogue: Catalogue, prefix: str) -> Iterator[SourceTable]:
+    """Yield the tables of a source; the recipe may state the database: ``db = 11`` or ``"ASN"``."""
+    stated, database = spec.options.get("db"), None
+    if stated is not None:
+        # ``type(...) is int``: true would be the database "DB1".
+        database = f"{prefix}{stated}" if type(stated) is int else str(stated).upper()
+        if database not in catalogue.tables:
+            raise BuildError(spec.recipe, f"source.db is {stated!r}", remedy=catalogue.choice)
+    return catalogue.read(spec, table=database, complete=_complete)
+
+
+def _format(name: str, catalogue: Catalogue, prefix: str) -> SourceFormat:
+    return SourceFormat(
+        name,
+        frozenset({"db"}),
+        partial(_read, catalogue=catalogue, prefix=prefix),
+        catalogue.detect,
+        offers=offered_columns([catalogue.product]),
+    )
+
+
+FORMAT = _format("ip2location", _LOCATIONS, "DB")
+PROXY_FORMAT = _format("ip2proxy", _PROXIES, "PX")

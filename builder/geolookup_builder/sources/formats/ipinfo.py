@@ -1,4 +1,4 @@
-"""IPinfo, both generations of files: CSV, JSON lines or Parquet, told apart by the first bytes."""
+"""IPinfo and iplocate: CSV, JSON lines or Parquet, told apart by the first bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import PurePath
 from geolookup.filesystem.unpacking import packing
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats import mmdb
-from geolookup_builder.sources.formats.ipinfo_products import PRODUCTS
+from geolookup_builder.sources.formats.ipinfo_products import IPINFO, IPLOCATE
 from geolookup_builder.sources.reading.product_files import (
     detect_product,
     offered_columns,
@@ -17,22 +17,25 @@ from geolookup_builder.sources.reading.product_files import (
 )
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 
-_NAME = "ipinfo"
-_SUFFIXES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
-
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     if spec.path.lower().removesuffix(packing(PurePath(spec.path))).endswith(".mmdb"):
-        yield from mmdb.FORMAT.read(spec)
-    else:
-        yield from product_tables(spec, PRODUCTS, _SUFFIXES)
+        return mmdb.FORMAT.read(spec)
+    return product_tables(spec, IPINFO, (".csv", ".json", ".jsonl", ".ndjson", ".parquet"))
 
 
 FORMAT = SourceFormat(
-    _NAME,
+    "ipinfo",
     frozenset({"columns"}),
     _read,
-    partial(detect_product, format_=_NAME, products=PRODUCTS),
+    partial(detect_product, format_="ipinfo", products=IPINFO),
     mmdb.build_date,
-    offered_columns(PRODUCTS),
+    offered_columns(IPINFO),
+)
+IPLOCATE_FORMAT = SourceFormat(
+    "iplocate",
+    frozenset(),
+    partial(product_tables, products=IPLOCATE, suffixes=(".csv",)),
+    partial(detect_product, format_="iplocate", products=IPLOCATE),
+    offers=offered_columns(IPLOCATE),
 )

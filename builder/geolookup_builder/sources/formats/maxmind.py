@@ -1,23 +1,36 @@
 """MaxMind GeoLite2 and GeoIP2 CSV: Blocks files, joined to their Locations and providers.
 
-Each file is identified by its columns. These are read by name, since their order has
-changed over the years. Ids are looked up per distinct id of a batch.
+Each file is identified by its columns, which are read by name: their order has changed over the
+years. The rows of Blocks get the columns of the rows that their ids refer to. A source may hold
+several releases and products at once: ids are looked up first in the tables of the folder or
+archive of the Blocks file, and in English Locations before those of other languages.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import from_hexadecimal_pairs
+from geolookup_builder.ranges import WRONG_CELL_COUNT, from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.formats.maxmind_joins import Joins
-from geolookup_builder.sources.formats.maxmind_products import HEXADECIMAL, PRODUCTS, RANGES
+from geolookup_builder.sources.formats.maxmind_products import (
+    HEXADECIMAL,
+    OWN_PRODUCTS,
+    PRODUCTS,
+    RANGES,
+)
 from geolookup_builder.sources.reading import delimited
+from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.keyed_tables import KeyedTable, concatenate, load_keyed
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
 from geolookup_builder.sources.reading.product_files import (
     PlannedFile,
@@ -29,8 +42,9 @@ from geolookup_builder.sources.reading.product_files import (
 from geolookup_builder.sources.reading.products import Header, Product
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.text import unlimited_cells
 
-_NAME = "maxmind"
+_PRODUCTS = (*PRODUCTS, *OWN_PRODUCTS)
 #: Columns of Blocks that no other format has.
 _OWN = frozenset(
     {
@@ -40,75 +54,227 @@ _OWN = frozenset(
 )
 _NAMED = re.compile("geoip2|geoip-|geolite2", re.IGNORECASE)
 _FAMILY = re.compile(r"ipv([46])", re.IGNORECASE)
+_ID, _PROVIDER = "geoname_id", "isp_id"
+_COUNTRY, _AS = "country_iso_code", "autonomous_system_number"
+#: The ids of countries: "registered:country_iso_code" is the country of the first.
+_COUNTRY_IDS = {
+    "registered": "registered_country_geoname_id",
+    "represented": "represented_country_geoname_id",
+}
+_IDS = {_ID, _PROVIDER, *_COUNTRY_IDS.values()}
+_ENGLISH = "en"
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    planner, joins = Planner(spec), Joins(_locale(spec))
-    blocks = list[tuple[Product, Member, Header]]()
+    planner, joins, blocks = Planner(spec), _Joins(), list[tuple[Member, Header]]()
     for member in members(spec.path, spec.base, (".csv",)):
         header = csv_header(member)
-        if _range(header) is None:
-            joins.add(member, header.names)
+        if _range(header):
+            blocks.append((member, header))
         else:
-            blocks.append((_product(header), member, header))
+            joins.add(member, header)
     notes, files, offered = dict[str, None](), list[tuple[str, PlannedFile]](), list[str]()
-    for product, member, header in blocks:
-        reading = _plan(planner, product, member, header, joins)
+    for member, header in blocks:
+        reading = _plan(planner, member, header, joins)
         if reading.values:
-            files.append((product.name, (delimited, member, reading)))
+            files.append((reading.product.name, (delimited, member, reading)))
         else:
-            notes[f"{product.name} ignored: no field holds it"] = None
+            notes[f"{reading.product.name} ignored: no field holds it"] = None
             offered += reading.layout.offered
-        if "isp_id" in header and not joins.has_providers:
+        if _PROVIDER in header and not joins.of(member, header, _PROVIDER):
             notes["Enterprise without its ISP file: providers are unknown"] = None
     if not files:
         problem = "; ".join(["no Blocks file that can be used", *notes])
         remedy = f"name other files{declaration_hint(offered)}"
         raise BuildError(spec.base / spec.path, problem, remedy=remedy)
     planner.check()
-    yield from tables(spec, [product.name for product in PRODUCTS], files, [*notes])
+    yield from tables(spec, [product.name for product in _PRODUCTS], files, [*notes])
 
 
-def _locale(spec: SourceSpec) -> str:
-    locale = spec.options.get("locale", "en")
-    if not isinstance(locale, str) or not locale:
-        remedy = 'write a language code, such as locale = "en"'
-        raise BuildError(spec.recipe, f"source.locale is {locale!r}", remedy=remedy)
-    return locale
-
-
-def _range(header: Header) -> tuple[str, ...] | None:
-    return next((ends for ends in RANGES if all(end in header for end in ends)), None)
+def _range(header: Header) -> tuple[str, ...]:
+    """Return the columns of the range; none of a table that Blocks refer to."""
+    return next((ends for ends in RANGES if all(end in header for end in ends)), ())
 
 
 def _product(header: Header) -> Product:
     """Return the first product that a file with a range is of."""
-    product = next((product for product in PRODUCTS if product.fits(header)), None)
+    product = next((product for product in _PRODUCTS if product.fits(header)), None)
     if product is None:
         problem = f"no MaxMind product has the columns {header.text}"
         raise BuildError(header.label, problem, line=1, remedy="name other files")
     return product
 
 
-def _plan(
-    planner: Planner, product: Product, member: Member, header: Header, joins: Joins
-) -> Reading:
-    ends, family = _range(header) or (), _family(member)
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A table that Blocks refer to by ``key``: locations in a language, or providers."""
+
+    member: Member
+    names: tuple[str, ...]
+    key: str
+    locale: str = ""
+
+
+@dataclass(slots=True)
+class _Joins:
+    """The files that Blocks refer to, each read when first needed."""
+
+    _files: list[_File] = field(default_factory=list)
+    _loaded: dict[tuple[int, tuple[str, ...]], KeyedTable] = field(default_factory=dict)
+
+    def add(self, member: Member, header: Header) -> None:
+        """Add a file without ranges; BuildError if it is neither Locations nor providers."""
+        if _ID in header and "locale_code" in header:
+            self._files.append(_File(member, header.names, _ID, _locale(member, header.names)))
+        elif _PROVIDER in header:
+            self._files.append(_File(member, header.names, _PROVIDER))
+        else:
+            problem = f"neither Blocks nor Locations: {header.text}"
+            raise BuildError(member.label, problem, line=1, remedy="name other files")
+
+    def of(self, blocks: Member, header: Header, key: str, locale: str = "") -> list[_File]:
+        """Return the files of a kind in one language, by default English if there is such a file.
+
+        Those of the folder and the product of the Blocks file come first, then the later ones.
+        """
+        files = [file for file in self._files[::-1] if file.key == key and key in header]
+        files.sort(
+            key=lambda file: (
+                file.locale != (locale or _ENGLISH),
+                _folder(file.member) != _folder(blocks),
+                ("city_name" in file.names) != ("latitude" in header),
+            )
+        )
+        return [file for file in files if file.locale == files[0].locale]
+
+    def columns(self, header: Header) -> tuple[str, ...]:
+        """Return the columns that the rows of a Blocks file get."""
+        columns = [
+            name
+            for file in self._files
+            if file.key in header
+            for name in (*file.names, *(f"{name}:{file.locale}" for name in file.names))
+        ]
+        columns += [f"{kind}:{_COUNTRY}" for kind, key in _COUNTRY_IDS.items() if key in header]
+        return tuple(name for name in dict.fromkeys(columns) if name not in header)
+
+    def table(self, files: list[_File], wanted: Collection[str]) -> KeyedTable:
+        """Return the rows of files with the ``wanted`` columns; of equal keys the first is used."""
+        names = {name for file in files for name in file.names}
+        columns = tuple(sorted(names.intersection(wanted)))
+        loaded = []
+        for file in files:
+            # By identity: an archive may hold two members of one name.
+            at = id(file.member), columns
+            if at not in self._loaded:
+                self._loaded[at] = load_keyed(file.member, file.names, file.key, columns)
+            loaded.append(self._loaded[at])
+        return concatenate(loaded)
+
+    def locations(self, blocks: Member, header: Header, wanted: Collection[str]) -> KeyedTable:
+        """Return the locations that a Blocks file refers to, with the ``wanted`` columns."""
+        files = self.of(blocks, header, _ID)
+        if not files:
+            problem, remedy = "its Locations are missing", "add them to the source"
+            raise BuildError(blocks.label, problem, remedy=remedy)
+        locations = self.table(files, {_COUNTRY, *(name for name in wanted if ":" not in name)})
+        columns = dict(locations.columns)
+        for name in wanted:
+            key, _, locale = name.partition(":")
+            if key in _COUNTRY_IDS:
+                columns[name] = columns[_COUNTRY]
+            elif locale:
+                other = self.table(self.of(blocks, header, _ID, locale), {key})
+                columns[name] = other.columns[key].take(pc.index_in(locations.keys, other.keys))
+        return KeyedTable(locations.keys, columns)
+
+
+def _folder(member: Member) -> str:
+    # "a.zip!x/y.csv" gives "a.zip!x/".
+    end = max(map(member.label.rfind, "/\\!")) + 1
+    return member.label[:end]
+
+
+def _locale(member: Member, names: tuple[str, ...]) -> str:
+    """Return the language of the first row; empty if there is no row."""
+    with member.open() as stream, unlimited_cells():
+        text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
+        rows = filter(None, csv.reader(text))
+        next(rows, None)
+        first = next(rows, None)
+    if first is None:
+        return ""
+    if len(first) != len(names):
+        raise BuildError(member.label, WRONG_CELL_COUNT, line=2, remedy="fetch it again")
+    return first[names.index("locale_code")]
+
+
+def _plan(planner: Planner, member: Member, header: Header, joins: _Joins) -> Reading:
+    """Return how Blocks are read: with the columns of the rows that their ids refer to."""
+    ends = _range(header)
+    # Ranges in integers do not show their family, the file's name does.
+    stated = _FAMILY.search(re.split(r"[/\\!]", member.label)[-1])
     parse = from_hexadecimal_pairs if ends == HEXADECIMAL else parse_range
-    product = replace(product, ranges=(ends,), parse=partial(parse, family=family))
-    names = (*header.names, *joins.columns(header.names))
+    parse = partial(parse, family=int(stated[1]) if stated else None)
+    product = replace(_product(header), ranges=(ends,), parse=parse)
+    names = (*header.names, *joins.columns(header))
     reading = planner.plan(replace(header, names=names), product)
-    layout = reading.layout
-    own = layout.fields.intersection(header.names).union(joins.ids(header.names))
-    joined = joins.tables(member, header.names, layout.fields.difference(header.names))
-    layout = replace(layout, names=header.names, fields=own)
-    return replace(reading, layout=layout, prepare=joined.extend)
+    fields = reading.layout.fields
+    wanted = fields.difference(header.names)
+    locations = joins.locations(member, header, wanted) if _ID in header else None
+    files = joins.of(member, header, _PROVIDER)
+    providers = joins.table(files, {_AS, *wanted}) if files else None
+
+    def extend(rows: pa.RecordBatch) -> pa.RecordBatch:
+        columns = {name: rows.column(name) for name in rows.schema.names}
+        if locations is not None:
+            columns |= _located(rows, locations)
+        if providers is not None:
+            columns |= _provided(rows.column(_PROVIDER), providers)
+        return pa.RecordBatch.from_pydict(columns)
+
+    own = fields.union(_IDS).intersection(header.names)
+    return replace(
+        reading, layout=replace(reading.layout, names=header.names, fields=own), prepare=extend
+    )
 
 
-def _family(member: Member) -> int | None:
-    """Return the family in the file's name: ranges in integers do not show it."""
-    match = _FAMILY.search(re.split(r"[/\\!]", member.label)[-1])
-    return int(match[1]) if match else None
+def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.DictionaryArray]:
+    """Return the location of each row, or the country of registration if it states none.
+
+    An id that is in no Locations file becomes an invalid country: it is nulled and counted.
+    """
+    ids = rows.column(_ID)
+    has_id, at = pc.is_valid(ids), locations.rows(ids)
+    if _COUNTRY_IDS["registered"] in rows.schema.names:
+        country_ids = rows.column(_COUNTRY_IDS["registered"])
+        # Row by row: geoname_id if present, else the id of the registered country.
+        at = pc.if_else(has_id, at, locations.rows(country_ids))
+        has_id = pc.or_(has_id, pc.is_valid(country_ids))
+    encoded = at.dictionary_encode()  # once for all columns
+    columns = {}
+    for name, values in locations.columns.items():
+        if key := _COUNTRY_IDS.get(name.partition(":")[0]):
+            columns[name] = take(values, locations.rows(rows.column(key)))
+        else:
+            columns[name] = take(values, encoded)
+    return _marked(columns, _COUNTRY, pc.and_(has_id, pc.is_null(at)), "unknown geoname_id")
+
+
+def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.DictionaryArray]:
+    """Return the provider of each row; an unknown id becomes an invalid AS number."""
+    at = providers.rows(ids)
+    columns = {name: take(values, at) for name, values in providers.columns.items()}
+    # An id of 0 is "no provider".
+    none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
+    orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(at))
+    return _marked(columns, _AS, orphans, "unknown isp_id")
+
+
+def _marked(
+    columns: dict[str, pa.DictionaryArray], name: str, rows: pa.Array, word: str
+) -> dict[str, pa.DictionaryArray]:
+    return columns | ({name: mark(columns[name], rows, word)} if pc.any(rows).as_py() else {})
 
 
 def _detect(opening: Opening) -> Detection | None:
@@ -116,18 +282,16 @@ def _detect(opening: Opening) -> Detection | None:
     header = csv_header(opening.start)
     has_name = any(map(_NAMED.search, opening.member.file_names))
     ends = _range(header)
-    if ends is None:
-        is_joined_table = {"geoname_id", "locale_code"} <= {*header.names} or (
-            header.names[:1] == ("isp_id",)
-        )
-        return Detection("tables of Blocks", has_name) if is_joined_table else None
+    if not ends:
+        is_joined = _PROVIDER in header.names[:1] or {_ID, "locale_code"} <= {*header.names}
+        return Detection("tables of Blocks", has_name) if is_joined else None
     if not (has_name or ends != RANGES[0] or _OWN.intersection(header.names)):
         return None
-    planner = Planner(opening.spec)
-    found = planner.detection(header, _product(header), _NAME, has_own_name=has_name)
+    planner, product = Planner(opening.spec), _product(header)
+    found = planner.detection(header, product, "maxmind", has_own_name=has_name)
     return replace(found, reason=f"{found.reason} blocks")
 
 
 FORMAT = SourceFormat(
-    _NAME, frozenset({"locale", "columns"}), _read, _detect, offers=offered_columns(PRODUCTS)
+    "maxmind", frozenset({"columns"}), _read, _detect, offers=offered_columns(_PRODUCTS)
 )

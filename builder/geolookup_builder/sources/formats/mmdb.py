@@ -8,7 +8,7 @@ is not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network
@@ -19,19 +19,21 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import Bools
-from geolookup.errors import BuildError, line_text, near_match
+from geolookup.errors import BuildError, line_text, listed, near_match
 from geolookup.filesystem.signatures import MMDB
 from geolookup_builder.ranges import OTHER_RECORD, ParsedRanges
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.mmdb_products import PRODUCTS, matching_product
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.mmdb_file import MmdbFile, Networks, open_mmdb
-from geolookup_builder.sources.reading.mmdb_records import (
+from geolookup_builder.sources.reading.mmdb_file import (
     ITSELF,
+    MmdbFile,
+    Networks,
     are_empty,
     are_other,
     columns_of,
+    open_mmdb,
     paths_of,
 )
 from geolookup_builder.sources.reading.plans import Planner, Reading
@@ -65,7 +67,6 @@ _LANGUAGE = re.compile(r"\.names\.[^.]+$")
 _POSITION = re.compile(r"\.$|[0-9]+(\.|$)")
 _NOTHING = pa.scalar(None, pa.string())
 _NO_PRODUCT = Product("keys that the recipe names", NO_RANGE, {})
-_REMEDY = 'map keys in the recipe, such as columns = { city_name = "city.names.en" }'
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -74,21 +75,30 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
     with open_mmdb(member) as file:
-        networks, kinds = file.networks(), file.kinds
+        networks = file.networks()
         count = len(networks.example)
         if not count:
             yield RecordNumbers(member, _find_networks).batch(networks.ranges, {})
             return
-        paths = paths_of(file.records(networks, range(0, count, max(1, count // _SAMPLE))))
-        reading = _plan(member, kinds, paths, planner)
+        paths = sorted(paths_of(file.records(networks, range(0, count, max(1, count // _SAMPLE)))))
+        # The database type is the first of the kinds.
+        type_ = next((f"database type {_short(kind)!r}" for kind in file.kinds), "no database type")
+        reading = _plan(member, file.kinds, type_, paths, planner)
         columns, is_other = _columns(file, networks, reading)
-    _check_mapping(member, planner, columns, paths)
+    for name, path in planner.mapping.items():
+        if name not in columns or columns[name].null_count == len(columns[name]):
+            problem = f"no record has a value at {path!r}"
+            raise BuildError(member.label, problem, remedy=near_match(path, paths))
+    # The names in other languages are one key.
+    read, lists = reading.layout.fields, reading.layout.lists
+    others = (key for key in paths if key not in read and key.rpartition(".")[0] not in lists)
+    unread = {_LANGUAGE.sub(".names.*", key) for key in others}
     numbers = RecordNumbers(
         member,
         _find_networks,
-        _unread(paths, reading),
-        tuple(reading.product.offered(_header(member, paths))),
-        f"{reading.product.name} ({_kind(kinds)})",
+        tuple(map(_short, sorted(unread - {ITSELF})[:_REPORTED])),
+        tuple(reading.product.offered(Header(member.label, tuple(paths)))),
+        f"{reading.product.name} ({type_})",
     )
     # Networks with the records 1 0 1, and their values "NO" and null: null "NO" null.
     record = pa.array(networks.record)
@@ -100,14 +110,14 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
 
 
 def _plan(
-    member: Member, kinds: Collection[str], paths: Collection[str], planner: Planner
+    member: Member, kinds: Collection[str], type_: str, paths: Sequence[str], planner: Planner
 ) -> Reading:
     """Return how the records are read, by the recipe and else by the product.
 
     Raises BuildError if the file is of no product, or of one that is refused, unless the recipe
     asks for values of it.
     """
-    match = matching_product(kinds, _header(member, paths), planner.spec.schema)
+    match = matching_product(kinds, Header(member.label, tuple(paths)), planner.spec.schema)
     product = match or _NO_PRODUCT
     if product.refusal:  # whatever its other keys are named, they are no fields
         product = replace(product, unread=tuple(paths))
@@ -117,33 +127,30 @@ def _plan(
     mapped = [key for key in planner.mapping.values() if offered_column(key) is None]
     lists = {path.removesuffix(".0") for path in paths if path.endswith(".0")}
     own = lists.intersection(names_of_fields(planner.spec.schema))
-    header = _header(member, {*paths, *rare, *product.helpers, *mapped, *own})
-    reading = planner.plan(header, product, is_sample=True)
+    names = sorted({*paths, *rare, *product.helpers, *mapped, *own})
+    reading = planner.plan(Header(member.label, tuple(names)), product, is_sample=True)
     if not reading.values:
-        raise _refusal(member, kinds, paths, match)
+        raise _refusal(member, type_, paths, match)
     return reading
 
 
-def _header(member: Member, paths: Collection[str]) -> Header:
-    return Header(member.label, tuple(sorted(paths)))
-
-
 def _refusal(
-    member: Member, kinds: Collection[str], paths: Collection[str], product: Product | None
+    member: Member, type_: str, paths: Sequence[str], product: Product | None
 ) -> BuildError:
-    listed = ", ".join(_short(key) for key in sorted(paths)[:_SHOWN]) or "none at all"
-    if product is None and paths and all(_POSITION.match(path) for path in paths):
-        problem = f"its records are texts, numbers or lists, not maps; paths of values: {listed}"
-        remedy = f'map them in the recipe, such as columns = {{ country_code = "{min(paths)}" }}'
-        return BuildError(member.label, problem, remedy=remedy)
+    """Return the error about a file that states no field, with what to map."""
+    is_value = bool(paths) and all(map(_POSITION.match, paths))
+    example = f'country_code = "{paths[0]}"' if is_value else 'city_name = "city.names.en"'
+    remedy = f"map keys in the recipe, such as columns = {{ {example} }}"
+    marks = next((marks for marks in product.marks if marks <= {*paths}), ()) if product else ()
+    keys = listed([*map(_short, sorted(marks) or paths)], _SHOWN) or "none at all"
     if product is None:
-        problem = f"none of its fields are known ({listed})"
-        return BuildError(member.label, problem, remedy=_REMEDY)
-    marks = next((marks for marks in product.marks if marks <= {*paths}), paths)
-    keys = ", ".join(map(_short, sorted(marks)[:_SHOWN]))
-    problem = f"{product.name} ({_kind(kinds)}, keys {keys}): {product.refusal or NO_FIELD}"
-    hint = declaration_hint(product.offered(_header(member, paths)))
-    return BuildError(member.label, problem, remedy=f"leave the file out, or {_REMEDY}{hint}")
+        problem = f"none of its fields are known ({keys})"
+        if is_value:
+            problem = f"its records are texts, numbers or lists, not maps; paths of values: {keys}"
+        return BuildError(member.label, problem, remedy=remedy)
+    problem = f"{product.name} ({type_}, keys {keys}): {product.refusal or NO_FIELD}"
+    hint = declaration_hint(product.offered(Header(member.label, tuple(paths))))
+    return BuildError(member.label, problem, remedy=f"leave the file out, or {remedy}{hint}")
 
 
 def _columns(
@@ -166,32 +173,6 @@ def _columns(
             parts.setdefault(name, []).append(texts)
     columns = {name: pa.concat_arrays(texts).dictionary_encode() for name, texts in parts.items()}
     return columns, np.concatenate(others)
-
-
-def _check_mapping(
-    member: Member,
-    planner: Planner,
-    columns: Mapping[str, pa.DictionaryArray],
-    paths: Collection[str],
-) -> None:
-    """Raise BuildError if no record has a value at a path that the recipe maps."""
-    for name, path in planner.mapping.items():
-        if name not in columns or columns[name].null_count == len(columns[name]):
-            remedy = near_match(path, sorted(paths))
-            raise BuildError(member.label, f"no record has a value at {path!r}", remedy=remedy)
-
-
-def _unread(paths: Collection[str], reading: Reading) -> tuple[str, ...]:
-    """Return the keys that are not read; the names in other languages are one key."""
-    read, lists = reading.layout.fields, reading.layout.lists
-    unread = (key for key in paths if key not in read and key.rpartition(".")[0] not in lists)
-    keys = {_LANGUAGE.sub(".names.*", key) for key in unread}
-    return tuple(_short(key) for key in sorted(keys - {ITSELF})[:_REPORTED])
-
-
-def _kind(kinds: Collection[str]) -> str:
-    """Return the database type, the first of ``kinds``, for a message."""
-    return next((f"database type {_short(kind)!r}" for kind in kinds), "no database type")
 
 
 def _short(text: str) -> str:

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from threading import Lock
 
 import pyarrow as pa
@@ -19,7 +18,6 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.formats.as_names import AsNames, as_fields, load_as_names
 from geolookup_builder.sources.formats.headerless import TABS
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import mark, with_values
@@ -44,7 +42,6 @@ _AS = re.compile(r"[0-9{][0-9_,{}]*")
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     planner = Planner(spec)
     ranges = tuple(columns[:-1] for columns in _COLUMNS.values())
-    finish = partial(_with_names, names=load_as_names(spec))
     emptied, lock = Counter[str](), Lock()
 
     def first_origin(asn: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -54,10 +51,10 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         return with_values(asn, pc.replace_substring_regex(asn.dictionary, _ORIGINS, r"\1"))
 
     values = {"asn": Offer(("asn",), first_origin)}
-    product = Product("origins", ranges, values, parse=_parse, finish=finish)
+    product = Product("origins", ranges, values, parse=_parse, finish=_finish)
 
     def batches_of(member: Member) -> Iterator[Batch]:
-        layout = _layout(member)
+        layout, _ = _beginning(member)
         reading = planner.plan(Header(member.label, layout.names), product, layout)
         return batches(member, reading.layout, reading.meaning)
 
@@ -65,39 +62,37 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     yield replace(table, emptied=emptied)
 
 
-def _layout(member: Member) -> Layout:
-    cells, _ = first_record(member, _layout_of(()))
+def _beginning(member: Member) -> tuple[Layout, str]:
+    """Return the layout of a file, and its first AS number; BuildError for another file."""
+    layout = replace(TABS, mask=_MASK)
+    cells, _ = first_record(member, layout)
     if len(cells) not in _COLUMNS or not _ADDRESS.fullmatch(cells[0]):
         remedy = "give prefix, length and AS, or prefix/length and AS, with tabs between"
         raise BuildError(member.label, "not a table of prefixes and origins", remedy=remedy)
-    return _layout_of(_COLUMNS[len(cells)])
-
-
-def _layout_of(names: tuple[str, ...]) -> Layout:
-    return replace(TABS, names=names, mask=_MASK)
+    return replace(layout, names=_COLUMNS[len(cells)]), cells[-1]
 
 
 def _parse(*ends: pa.Array) -> ParsedRanges:
     return from_networks(prefix_texts(*ends) if len(ends) > 1 else ends[0])
 
 
-def _with_names(rows: pa.RecordBatch, fields: Fields, names: AsNames | None) -> Fields:
-    """Return the AS numbers, with names; those of default routes are invalid.
+def _finish(rows: pa.RecordBatch, fields: Fields) -> Fields:
+    """Return the AS numbers; those of default routes are invalid, to be nulled and counted.
 
-    A default route says nothing about an address. Invalid values are nulled and counted.
+    A default route says nothing about an address.
     """
     prefixes = rows.column("length" if "length" in rows.schema.names else "network")
     defaults = pc.fill_null(pc.match_substring_regex(prefixes, r"(^|/)\s*0\s*$"), False)
-    return as_fields(mark(fields["asn"], defaults, "default route"), names)
+    return {**fields, "asn": mark(fields["asn"], defaults, "default route")}
 
 
 def _detect(opening: Opening) -> Detection | None:
-    names = _layout(opening.start).names
-    cells, _ = first_record(opening.start, _layout_of(()))
-    of_caida = "length" in names
-    return Detection("of CAIDA" if of_caida else "of pyasn") if _AS.fullmatch(cells[-1]) else None
+    layout, asn = _beginning(opening.start)
+    if not _AS.fullmatch(asn):
+        return None
+    return Detection("of CAIDA" if "length" in layout.names else "of pyasn")
 
 
 #: pyasn names the table that it converted: "; Original file : data/rib.20140513.0600.bz2".
 _DATE = in_first_lines(r"(?m)^; Original file *:[^\r\n]{0,200}?\.([0-9]{8})\.[0-9]{4}")
-FORMAT = SourceFormat("pfx2as", frozenset({"names"}), _read, _detect, _DATE)
+FORMAT = SourceFormat("pfx2as", frozenset(), _read, _detect, _DATE)

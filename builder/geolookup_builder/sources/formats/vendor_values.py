@@ -1,9 +1,11 @@
-"""What vendors write for "unknown", and the changes to fields that several formats share.
+"""What vendors write for "unknown", and what several formats do with fields.
 
 Each is written down once, for CSV, JSON, Parquet and MMDB alike.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,10 +14,8 @@ from geolookup_builder.sources.reading.dictionary_columns import (
     with_values,
     without_null_island,
 )
-from geolookup_builder.sources.reading.products import Fields, Offer
+from geolookup_builder.sources.reading.products import Fields, Offer, stated
 
-#: IP2Location writes an offset with summer time: it identifies no time zone.
-OFFSET = "[+-][0-9]{2}:[0-9]{2}"
 #: A code, in columns that hold names in some editions of a file.
 ALPHA2 = "[A-Za-z]{2}"
 #: Why the products of a vendor that locate nothing are refused.
@@ -31,27 +31,32 @@ def known(*columns: str, missing: str = "-", form: str = "") -> Offer:
 
     def read(cells: pa.DictionaryArray) -> pa.DictionaryArray:
         texts = cells.dictionary.cast(pa.string())
-        is_unknown = pc.match_substring_regex(texts, f"^(?:{missing})$")
+        is_known = pc.invert(pc.match_substring_regex(texts, f"^(?:{missing})$"))
         if form:
-            is_unknown = pc.or_(
-                is_unknown, pc.invert(pc.match_substring_regex(texts, f"^(?:{form})$"))
-            )
-        return with_values(cells, pc.if_else(is_unknown, _NOTHING, texts))
+            is_known = pc.and_(is_known, pc.match_substring_regex(texts, f"^(?:{form})$"))
+        return with_values(cells, pc.if_else(is_known, texts, _NOTHING))
 
     return Offer(columns, read)
+
+
+def offers(
+    table: str, offer: Callable[..., Offer] = stated, below: str = ""
+) -> dict[str, tuple[Offer, ...]]:
+    """Return the offers that a table states in words: ``asn=number|as city=town,place domain``.
+
+    Here ``asn`` is read from ``number``, or from ``as`` if a file lacks that; ``city`` row by row
+    from the first of two columns with a value; ``domain`` from the column of its name. ``below`` is
+    the beginning of all columns.
+    """
+    return {
+        field: tuple(
+            offer(*(below + column for column in columns.split("|")))
+            for columns in (stated or field).split(",")
+        )
+        for field, _, stated in (word.partition("=") for word in table.split())
+    }
 
 
 def located(_rows: pa.RecordBatch, fields: Fields) -> Fields:
     """Return the fields without coordinates of 0,0: most vendors write them for "unknown"."""
     return without_null_island(fields)
-
-
-def registered(fields: Fields, countries: pa.DictionaryArray) -> Fields:
-    """Return the fields, with the country of registration in rows without a location.
-
-    MaxMind's rows without a location have no continent either.
-    """
-    country, continent = fields["country_code"], fields["continent_code"]
-    lacks_location = pc.and_(pc.is_null(country), pc.is_null(continent))
-    texts = pc.if_else(lacks_location, countries.cast(pa.string()), country.cast(pa.string()))
-    return {**fields, "country_code": texts.dictionary_encode()}

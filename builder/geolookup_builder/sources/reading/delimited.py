@@ -106,16 +106,19 @@ def find_rejects(
     with member.open() as stream, unlimited_cells():
         blocks = record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
         for (_, block), count in zip(blocks, chain(counts, repeat(None)), strict=False):
+            if not wanted or record >= wanted[-1]:
+                return
+            if count is not None and bisect(wanted, record) == bisect(wanted, record + count):
+                record += count
+                line += block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
+                continue
             text = mask_lines(block, layout).decode("utf-8", "replace")
             lines = io.StringIO(text, newline="").readlines()
-            if count is None or bisect(wanted, record) < bisect(wanted, record + count):
-                for begin, end in _spans(lines, layout):
-                    record += 1
-                    if record in reasons:
-                        text = "".join(lines[begin:end]).rstrip("\r\n")
-                        yield Reject(member.label, line + begin, reasons[record], text)
-            else:
-                record += count
+            for begin, end in _spans(lines, layout):
+                record += 1
+                if record in reasons:
+                    text = "".join(lines[begin:end]).rstrip("\r\n")
+                    yield Reject(member.label, line + begin, reasons[record], text)
             line += len(lines)
 
 

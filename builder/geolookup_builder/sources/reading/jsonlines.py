@@ -30,14 +30,13 @@ from geolookup_builder.sources.reading.sniffing import check_text
 from geolookup_builder.sources.reading.text import check_utf8, line_layout
 from geolookup_builder.sources.reading.typed_columns import (
     as_columns,
+    columns_of,
+    find,
     leaves,
     only,
-    steps_of,
-    steps_to,
-    type_at,
     unread_leaves,
 )
-from geolookup_builder.text_lists import is_text
+from geolookup_builder.values import is_text
 
 BLOCK_BYTES = 4 << 20
 MAX_LINE = 16 << 20  # bytes or characters
@@ -73,7 +72,7 @@ def _sampled(member: Member, paths: Iterable[str]) -> dict[str, Any]:
             for line, text in islice(lines, _SAMPLE):
                 _widen(shape, _object(member, line, text))
             columns = _schema(shape)
-            if all(steps_to(columns, path) is not None for path in paths):
+            if all(find(columns, path) for path in paths):
                 break
     return shape
 
@@ -173,14 +172,13 @@ class _Blocks:
         # A block is one chunk of Arrow at most times; a batch needs one array a column.
         columns = [column.combine_chunks() for column in table.columns]
         rows = pa.RecordBatch.from_arrays(columns, schema=table.schema)
-        steps = steps_of(self._member, rows.schema, reading.layout)
-        return reading.meaning(as_columns(rows, reading.layout, steps))
+        paths = columns_of(self._member, rows.schema, reading.layout)
+        return reading.meaning(as_columns(rows, reading.layout, paths))
 
     def _parse(self, lines: Lines, schema: pa.Schema, reading: Reading) -> pa.Table:
         """Return the keys of a layout, and those that the schema lacks."""
         types = {}
-        for name, steps in steps_of(self._member, schema, reading.layout).items():
-            kind = type_at(schema, steps)
+        for name, (steps, kind) in columns_of(self._member, schema, reading.layout).items():
             is_number = name in reading.layout.texts and pa.types.is_floating(kind)
             types[steps] = _INTEGER if is_number else kind
         read = pa.schema(only(schema, types))

@@ -4,25 +4,33 @@ The search tree is one array of nodes. All nodes of one depth (a bit of the addr
 a time, from the root down. In a damaged tree nodes may form a cycle; the number of visited nodes
 is therefore limited. The library limits the size and depth of a record; any exception of it for a
 damaged file becomes one BuildError. Format: https://maxmind.github.io/MaxMind-DB/ (version 2.0).
+
+Records become columns of text, one for each path: ``city.names.en``. A step of a path is a key of a
+map, or a position in a list. A record that is itself a text or a number has the path ``.``: some
+lists state a country code for each network, and no map.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
+from itertools import islice
 from typing import IO, Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 
-from geolookup.dataset.intervals import I64, Addresses, concat
+from geolookup.dataset.intervals import I64, Addresses, Bools, concat
 from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import MMDB
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
+from geolookup_builder.sources.reading.text import Layout
 
 Record: TypeAlias = Any
 #: Of a compressed file: it is decompressed into memory.
@@ -32,6 +40,14 @@ _SEPARATOR_BYTES = 16
 _IPV4_DEPTH = 96  # of the IPv4 subtree ::/96 in an IPv6 tree
 #: Visits of a node on average; more than one if a writer shares subtrees.
 _MAX_VISITS = 4
+#: The path of a record that is a value.
+ITSELF = "."
+#: Limits memory if each record of a file has keys of its own.
+_MAX_PATHS = 10_000
+#: For a value that is neither a text nor a number: no field can hold it, so that it is counted.
+_NO_CELL = "\0"
+#: Floats below hold every integer.
+_EXACT = 2.0**53
 #: The library's exceptions for damaged files; its own error is a ValueError.
 _DAMAGE = (
     *(ArithmeticError, AttributeError, LookupError, MemoryError),
@@ -202,3 +218,102 @@ def _ranges(first: Addresses, host_bits: I64) -> ParsedRanges:
     in_ipv4 = (high == 0) & (low >> np.uint64(32) == 0)
     family = np.where(in_ipv4, 4, 6).astype(np.uint8)
     return ParsedRanges(family, first, last, np.zeros(len(family), np.uint8))
+
+
+def paths_of(records: Sequence[Record]) -> set[str]:
+    """Return the paths at which any of the records has a text, a number or a flag."""
+    seen: set[str] = set()
+    for record in records:
+        # Per record too: a single record may have millions of paths.
+        seen.update(islice(_paths(record, ""), _MAX_PATHS))
+        if len(seen) > _MAX_PATHS:
+            break
+    return seen
+
+
+def _paths(value: Record, path: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from _paths(below, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for at, below in enumerate(value):
+            yield from _paths(below, f"{path}.{at}" if path else str(at))
+    else:
+        yield path or ITSELF
+
+
+def columns_of(records: Sequence[Record], layout: Layout) -> pa.RecordBatch:
+    """Return a dictionary-encoded column for each path in ``layout.fields``.
+
+    Those in ``layout.lists`` can hold lists of texts.
+    Paths are followed step by step for all records at once; a shared step is followed once.
+    """
+    values_by_path: dict[str, Sequence[Record]] = {"": records, ITSELF: records}
+    columns = {}
+    for path in sorted(layout.fields):
+        # A map is no value of "country" if "country.iso_code" is read too.
+        is_above = any(other.startswith(f"{path}.") for other in layout.fields)
+        texts = [
+            value or None
+            if value.__class__ is str
+            else _text(value, path in layout.lists, is_above)
+            for value in _at(path, values_by_path)
+        ]
+        columns[path] = pa.array(texts, pa.string()).dictionary_encode()
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _at(path: str, values_by_path: dict[str, Sequence[Record]]) -> Sequence[Record]:
+    """Return the value of each record at a path; None if there is none."""
+    if path not in values_by_path:
+        # "city.names.en": the values at "city.names" are found once for all languages.
+        above, _, step = path.rpartition(".")
+        values = _at(above, values_by_path)
+        # "subdivisions.0": a position of a list, or a key "0" of a map.
+        if step.isdecimal():
+            values_by_path[path] = [_item(value, step) for value in values]
+        else:
+            values_by_path[path] = [v.get(step) if v.__class__ is dict else None for v in values]
+    return values_by_path[path]
+
+
+def _item(value: Record, step: str) -> Record:
+    if isinstance(value, list):
+        return value[int(step)] if int(step) < len(value) else None
+    return value.get(step) if isinstance(value, dict) else None
+
+
+def _text(value: Record, may_be_list: bool, is_above: bool) -> str | None:
+    """Return a value as a cell: a list of texts as JSON."""
+    if value is None or (is_above and isinstance(value, dict | list)):
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT
+        return str(int(value) if is_whole else value)
+    is_flat = isinstance(value, list) and all(isinstance(item, str | int | float) for item in value)
+    if may_be_list and is_flat:
+        return json.dumps(value, ensure_ascii=False)
+    return _NO_CELL
+
+
+def are_empty(records: Sequence[Record]) -> Bools:
+    """Return which records are maps without keys: these state nothing, not even a blank flag."""
+    return np.array([record == {} for record in records], bool)
+
+
+def are_other(records: Sequence[Record], paths: Collection[str]) -> Bools:
+    """Return which records are of a kind that none of the paths leads into.
+
+    A text is one if all paths are keys; a map if the only path is ``.``.
+    """
+    steps = {path.partition(".")[0] if path != ITSELF else path for path in paths}
+    kinds: list[type] = []
+    if steps - {ITSELF}:
+        kinds.append(dict)
+    if any(step.isdecimal() for step in steps):
+        kinds.append(list)
+    if ITSELF in steps:
+        kinds += [str, int, float, bool]
+    return np.array([record.__class__ not in kinds for record in records], bool)

@@ -22,7 +22,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import SteppedRows, Steps, stored_name
+from geolookup_builder.sources.reading.typed_columns import Path, PathRows, stored_name
 
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
@@ -51,12 +51,12 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
 
 
 @contextmanager
-def _open_rows(member: Member, layout: Layout) -> Iterator[SteppedRows]:
+def _open_rows(member: Member, layout: Layout) -> Iterator[PathRows]:
     with _open(member) as stream:
         file = papq.ParquetFile(stream)
         _check_size(member, stream, file.metadata)
-        steps = typed_columns.steps_of(member, file.schema_arrow, layout)
-        names = sorted({stored_name(file.schema_arrow, path)[0] for path in steps.values()})
+        paths = typed_columns.columns_of(member, file.schema_arrow, layout)
+        names = sorted({stored_name(file.schema_arrow, steps)[0] for steps, _ in paths.values()})
 
         def read(rows: int, dictionaries: list[str] | None = None) -> Iterator[pa.RecordBatch]:
             again = papq.ParquetFile(
@@ -64,24 +64,18 @@ def _open_rows(member: Member, layout: Layout) -> Iterator[SteppedRows]:
             )
             yield from again.iter_batches(rows, columns=names)
 
-        yield steps, _rows(member, read, _dictionaries(file, steps, layout))
+        yield paths, _rows(member, read, _dictionaries(file, paths))
 
 
-def _dictionaries(
-    file: papq.ParquetFile, steps: Mapping[str, Steps], layout: Layout
-) -> list[str] | None:
+def _dictionaries(file: papq.ParquetFile, paths: Mapping[str, Path]) -> list[str] | None:
     """Return the columns of texts and bytes, to be read as distinct values and their numbers.
 
     Written out for each row, a long value that is stored once may take a multiple of the file. The
     sizes of columns do not tell where: Arrow ends the process where they are damaged. Returns None
     if there are lists: Arrow cannot read texts beside them as dictionaries.
     """
-    stored = [stored_name(file.schema_arrow, path) for path in steps.values()]
-    in_lists = [
-        typed_columns.type_at(file.schema_arrow, steps[name])
-        for name in layout.lists & steps.keys()
-    ]
-    if any(more for _, more in stored) or any(map(is_list, in_lists)):
+    stored = [stored_name(file.schema_arrow, steps) for steps, _ in paths.values()]
+    if any(more for _, more in stored) or any(is_list(kind) for _, kind in paths.values()):
         return None
     columns = map(file.schema.column, range(len(file.schema)))
     texts = {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}

@@ -21,8 +21,14 @@ from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns, range_twice
-from geolookup_builder.sources.reading.cells import OPTION, Cells, masked_networks
-from geolookup_builder.sources.reading.dictionary_columns import constant, first_known, mark
+from geolookup_builder.sources.reading.dictionary_columns import (
+    OPTION,
+    Cells,
+    constant,
+    first_known,
+    mark,
+    masked_networks,
+)
 from geolookup_builder.sources.reading.products import (
     Fields,
     Header,

@@ -65,20 +65,14 @@ def product_tables(
             problem = f"no product of {spec.format} has the columns {header.text}"
             raise BuildError(member.label, problem, line=header.line, remedy=f"known are {names}")
         reading = planner.plan(header, product)
-        check_values(header, reading)
+        if product.refusal or not reading.values:
+            reason = product.refusal or "no field of a dataset holds its values"
+            problem, hint = f"{product.name}: {reason}", declaration_hint(reading.layout.offered)
+            remedy = f"leave the file out{hint}"
+            raise BuildError(member.label, problem, line=header.line, remedy=remedy)
         files.append((product.name, (syntax, member, reading)))
     planner.check()
     yield from tables(spec, [product.name for product in products], files)
-
-
-def check_values(header: Header, reading: Reading) -> None:
-    """Raise BuildError for a file that states no field and no own column of the recipe."""
-    if reading.product.refusal or not reading.values:
-        reason = reading.product.refusal or "no field of a dataset holds its values"
-        hint = declaration_hint(reading.layout.offered)
-        remedy = f"leave the file out{hint}"
-        problem = f"{reading.product.name}: {reason}"
-        raise BuildError(header.label, problem, line=header.line, remedy=remedy)
 
 
 def declaration_hint(names: Iterable[str]) -> str:
@@ -131,9 +125,8 @@ def detect_product(opening: Opening, format_: str, products: Sequence[Product]) 
     is_typed = parquet.begins(opening.member) or begins_object(opening.member)
     _, header = read_header(opening.member if is_typed else opening.start)
     product = best(header, products, opening.spec.schema)
-    if product is None:
-        return None
-    return Planner(opening.spec).detection(header, product, format_)
+    planner = Planner(opening.spec)
+    return planner.detection(header, product, format_) if product else None
 
 
 def offered_columns(products: Iterable[Product]) -> frozenset[str]:

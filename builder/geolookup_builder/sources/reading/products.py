@@ -2,22 +2,9 @@
 
 A ``Product`` states, for each source column of a dataset (``country_code``) and each offered own
 column (``is_vpn``), where its values are: a sequence of ``Offer``. The same holds for CSV with and
-without a header, JSON lines, Parquet, tables in memory, and MMDB::
-
-    Product(
-        "ASN",
-        ranges=(("network",), ("start_ip", "end_ip")),
-        values={
-            "asn": stated("asn"),
-            "asn_organization": (stated("org"), stated("name")),  # row by row the first with one
-            "asn_country_code": stated("country"),  # an own column, if a recipe asks for it
-        },
-        marks=(frozenset({"asn", "name"}),),  # to tell it from other products
-        unread=("join_key",),
-    )
-
-Without a header, the names are those of the layout. Of MMDB, the columns are paths
-(``city.names.en``), and ``ranges`` are ``NO_RANGE``. ``best`` selects the product of a file.
+without a header, JSON lines, Parquet, tables in memory, and MMDB. Without a header, the names are
+those of the layout. Of MMDB, the columns are paths (``city.names.en``), and ``ranges`` are
+``NO_RANGE``. ``best`` selects the product of a file. CONTRIBUTING.md has an example.
 """
 
 from __future__ import annotations
@@ -34,7 +21,7 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES
 from geolookup.contract.schema import Schema
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.dictionary_columns import translate, with_values
-from geolookup_builder.sources.reading.typed_columns import steps_to, type_at
+from geolookup_builder.sources.reading.typed_columns import find
 from geolookup_builder.vendor_columns import LANGUAGE, offered_column, with_language
 
 Fields: TypeAlias = Mapping[str, pa.DictionaryArray]
@@ -141,8 +128,8 @@ class Header:
 
     def type_of(self, path: str) -> pa.DataType | None:
         """Return the type of a typed column; None for other columns."""
-        steps = steps_to(self.schema, path) if self.schema is not None else None
-        return None if self.schema is None or not steps else type_at(self.schema, steps)
+        column = find(self.schema, path) if self.schema is not None and path else None
+        return column and column.kind
 
     @cached_property
     def _set(self) -> frozenset[str]:
@@ -151,13 +138,8 @@ class Header:
     @property
     def text(self) -> str:
         """The names for a message, shortened."""
-        return header_text(self.names)
-
-
-def header_text(names: Iterable[str]) -> str:
-    """Return column names for a message, shortened."""
-    text = ",".join(names)
-    return repr(text if len(text) < _SHOWN else text[:_SHOWN] + "…")
+        text = ",".join(self.names)
+        return repr(text if len(text) < _SHOWN else text[:_SHOWN] + "…")
 
 
 @dataclass(frozen=True)

@@ -78,15 +78,9 @@ class NearMissError(BuildError):
     options: Mapping[str, Any] = {}
 
     def __init__(
-        self,
-        path: str | PathLike[str],
-        problem: str,
-        *,
-        line: int | None = None,
-        remedy: str = "",
-        score: int = 0,
+        self, path: str | PathLike[str], problem: str, *, score: int = 0, **more: Any
     ) -> None:
-        super().__init__(path, problem, line=line, remedy=remedy)
+        super().__init__(path, problem, **more)
         self.score = score
 
 
@@ -216,18 +210,14 @@ def integer_family(rows: Sample) -> int:
 
 def begins_object(member: Member) -> bool:
     """Return whether the first character of a file that is not a blank begins a JSON object."""
-    return _first_character(member) == b"{"
+    return begins_json(member, b"{")
 
 
-def begins_json(member: Member) -> bool:
+def begins_json(member: Member, brackets: bytes = b"{[") -> bool:
     """Return whether a file begins as a JSON object or array."""
-    return _first_character(member) in (b"{", b"[")
-
-
-def _first_character(member: Member) -> bytes:
     with member.open() as stream:
         start: bytes = stream.read(_START_BYTES)
-    return start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+    return start.removeprefix(codecs.BOM_UTF8).lstrip().startswith((brackets[:1], brackets[-1:]))
 
 
 def kind_of(member: Member) -> Kind | None:

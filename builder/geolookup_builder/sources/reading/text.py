@@ -37,13 +37,12 @@ _NO_DELIMITER = "\x1f"
 class Layout:
     """A delimited file: its columns in order, and its punctuation.
 
-    ``texts`` are the columns read as plain text (ranges, keys of joins); the
-    other columns of ``fields`` are dictionary-encoded. Columns in neither are
-    not read. ``lists`` are the ``fields`` that can hold lists, in files with lists.
-    ``mask`` matches, in bytes, the lines that are not rows (comments,
-    summaries), each with its line break; they are read as empty lines to keep the line numbers.
-    Only a layout without quotes has one. ``not_utf8`` is the remedy for another encoding.
-    ``offered`` are the own columns that a recipe can declare for the file.
+    ``texts`` are the columns read as plain text (ranges, keys of joins); the other columns of
+    ``fields`` are dictionary-encoded; ``lists`` are those that can hold lists, in files with lists.
+    ``mask`` matches, in bytes, the lines that are not rows (comments, summaries), each with its
+    line break; they are read as empty lines to keep the line numbers. Only a layout without quotes
+    has one. ``not_utf8`` is the remedy for another encoding. ``offered`` are the own columns that a
+    recipe can declare for the file.
     """
 
     names: tuple[str, ...]

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,10 +32,6 @@ from geolookup_builder.sources.reading.text import Layout
 BATCH_ROWS = 1 << 17
 #: How a column is reached: the names and positions of its path.
 Steps = tuple[str | int, ...]
-#: The steps to the columns of a layout, and the rows with these columns.
-SteppedRows = tuple[Mapping[str, Steps], Iterator[pa.RecordBatch]]
-#: Opens a member for the columns of a layout.
-OpenRows = Callable[[Member, Layout], AbstractContextManager[SteppedRows]]
 _POSITION = re.compile("[0-9]{1,6}")
 #: No text of a range is longer. A longer one in a dictionary may stand in very many rows.
 _RANGE_BYTES = 100
@@ -42,6 +39,19 @@ _SHOWN = 50  # characters of a type, in messages
 #: Floats below hold every integer.
 _EXACT = pa.scalar(2.0**53, pa.float64())
 _ENCODABLE = (pa.float32(), pa.float64(), pa.string(), pa.large_string())
+
+
+class Path(NamedTuple):
+    """The steps to a column, and its type."""
+
+    steps: Steps
+    kind: pa.DataType
+
+
+#: How the columns of a layout are reached, and the rows with these columns.
+PathRows = tuple[Mapping[str, Path], Iterator[pa.RecordBatch]]
+#: Opens a member for the columns of a layout.
+OpenRows = Callable[[Member, Layout], AbstractContextManager[PathRows]]
 
 
 def batches(
@@ -52,8 +62,8 @@ def batches(
     unread = unread_leaves(schema, layout)
     numbers = RecordNumbers(member, find_rejects, unread, layout.offered)
     with (
-        open_rows(member, layout) as (steps, rows),
-        in_order(lambda part: meaning(as_columns(part, layout, steps)), rows) as results,
+        open_rows(member, layout) as (paths, rows),
+        in_order(lambda part: meaning(as_columns(part, layout, paths)), rows) as results,
     ):
         for ranges, fields in results:
             yield numbers.batch(ranges, fields)
@@ -65,9 +75,9 @@ def _find_rejects(
     """Yield the rows with these numbers (from 1): the number as line, the range as text."""
     ends = [name for name in layout.names if name in layout.texts]
     ranges, start = Layout(layout.names, layout.texts, frozenset()), 0
-    with open_rows(member, ranges) as (steps, parts):
+    with open_rows(member, ranges) as (paths, parts):
         for rows in parts:
-            columns = as_columns(rows, ranges, steps).select(ends)
+            columns = as_columns(rows, ranges, paths).select(ends)
             # Numbers count from 1 over the member; ``start`` rows are before this batch.
             for number in sorted(record for record in reasons if 0 < record - start <= len(rows)):
                 row = columns.slice(number - start - 1, 1).to_pylist()[0]
@@ -82,20 +92,22 @@ def _cell_text(cell: object) -> str:
     return "" if cell is None else str(cell)
 
 
-def steps_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Steps]:
+def columns_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Path]:
     """Return how each column of a layout is reached, without those that the file does not have.
 
     Raises BuildError for a column that holds neither texts nor numbers, or occurs twice.
     """
-    paths = {name: steps_to(schema, name) for name in sorted(layout.texts | layout.fields)}
-    present = {name: steps for name, steps in paths.items() if steps is not None}
-    for name, steps in present.items():
-        if schema.names.count(steps[0]) > 1:
-            raise BuildError(member.label, f"column {steps[0]!r} twice", remedy="drop one")
-        kind = type_at(schema, steps)
+    present = {}
+    for name in sorted(layout.texts | layout.fields):
+        if (path := find(schema, name)) is None:
+            continue
+        first, kind = path.steps[0], path.kind
+        if schema.names.count(first) > 1:
+            raise BuildError(member.label, f"column {first!r} twice", remedy="drop one")
         if pa.types.is_nested(kind) and not (name in layout.lists and _is_flat_list(kind)):
             problem = f"column {name!r} holds no values, but {str(kind)[:_SHOWN]}"
             raise BuildError(member.label, problem, remedy="name a column of texts or numbers")
+        present[name] = path
     return present
 
 
@@ -103,14 +115,14 @@ def _is_flat_list(kind: pa.DataType) -> bool:
     return is_list(kind) and not pa.types.is_nested(kind.value_type)
 
 
-def as_columns(rows: pa.RecordBatch, layout: Layout, steps: Mapping[str, Steps]) -> pa.RecordBatch:
-    """Return the columns of a layout; those without steps are null.
+def as_columns(rows: pa.RecordBatch, layout: Layout, paths: Mapping[str, Path]) -> pa.RecordBatch:
+    """Return the columns of a layout; those that the file lacks are null.
 
     Raises ArrowInvalid for texts that are not UTF-8.
     """
-    columns = {}
+    columns, none = {}, pa.nulls(len(rows), pa.string())
     for name in sorted(layout.texts | layout.fields):
-        column = column_at(rows, steps[name]) if name in steps else pa.nulls(len(rows), pa.string())
+        column = column_at(rows, paths[name].steps) if name in paths else none
         columns[name] = _range_column(column) if name in layout.texts else _encode(column)
     return pa.RecordBatch.from_pydict(columns)
 
@@ -179,38 +191,26 @@ def unread_leaves(schema: pa.Schema, layout: Layout) -> tuple[str, ...]:
     )
 
 
-def steps_to(kind: pa.DataType | pa.Schema, path: str) -> Steps | None:
-    """Return how a path is reached; None if a schema, or a type, does not have it."""
+def find(kind: pa.DataType | pa.Schema, path: str) -> Path | None:
+    """Return how a path is reached, and its type; None if a schema, or a type, does not have it."""
     if not path:
-        return ()
+        return Path((), kind)
     if isinstance(kind, pa.MapType):
         # A key of a map may have dots: it is all that is left of the path.
-        return (path,)
+        return Path((path,), kind.item_type)
     if not isinstance(kind, pa.Schema | pa.StructType):
         # "subdivisions.0.iso_code" within a list: position "0", remainder "iso_code".
         position, _, remainder = path.partition(".")
-        if not is_list(kind) or not _POSITION.fullmatch(position):
-            return None
-        below = steps_to(kind.value_type, remainder)
-        return None if below is None else (int(position), *below)
+        is_item = is_list(kind) and _POSITION.fullmatch(position)
+        below = find(kind.value_type, remainder) if is_item else None
+        return below and Path((int(position), *below.steps), below.kind)
     for field in kind:
         # A column may be named "a.b" itself.
         if f"{path}.".startswith(f"{field.name}."):
-            below = steps_to(field.type, path[len(field.name) + 1 :])
+            below = find(field.type, path[len(field.name) + 1 :])
             if below is not None:
-                return field.name, *below
+                return Path((field.name, *below.steps), below.kind)
     return None
-
-
-def type_at(schema: pa.Schema, steps: Steps) -> pa.DataType:
-    """Return the type of the column that the steps reach."""
-    kind = schema.field(steps[0]).type
-    for step in steps[1:]:
-        if pa.types.is_struct(kind):
-            kind = kind.field(step).type
-        else:
-            kind = kind.item_type if pa.types.is_map(kind) else kind.value_type
-    return kind
 
 
 def stored_name(schema: pa.Schema, steps: Steps) -> tuple[str, bool]:

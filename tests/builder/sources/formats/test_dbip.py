@@ -66,12 +66,7 @@ def test_layouts(read: Read, layout: str) -> None:
     check_offers("dbip", [{layout: known for layout, (_, known) in LAYOUTS.items()}])
 
 
-def test_where_a_layout_is_stated_and_what_is_unknown(read: Read) -> None:
-    columns = '["continent", "country", "-", "ip_start", "ip_end", "-", "usage_type"]'
-    text = "EU,CH,x,5.1.0.0,5.1.3.255,y,corporate\n"
-    reading = read({"a.csv": text}, one("dbip", "a.csv", f"columns = {columns}"))
-    expected = fields("continent_code=EU; country_code=CH; user_type=business")
-    assert reading.ranges() == {"5.1.0.0/22": expected}
+def test_what_is_unknown(read: Read) -> None:
     name = "dbip-country-lite-2026-11.zip"
     reading = read({name: zipped({"data.csv": rows("CH")})}, one("dbip", name))
     assert reading.at("5.1.0.0") == {"country_code": "CH"}

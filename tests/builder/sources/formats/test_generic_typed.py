@@ -164,7 +164,7 @@ def test_integers(read: Read, tmp_path: Path) -> None:
     for reading in (text, read_table(read, {**wide, "isp": ["x"]})):
         assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
     reading = read_table(read, {"first": [5], "last": [9], "isp": ["x"]}, "family = 6")
-    assert reading.source.addresses_clipped == 5
+    assert reading.source.addresses["clipped"] == 5
     firsts, lasts = [-1, 1 << 40, 1, 9, EIGHT], [5, 1 << 41, None, 1, EIGHT]
     columns = {"first": pa.array(firsts), "last": pa.array(lasts), "isp": ["x"] * 5}
     reading = read_table(read, columns, "family = 4")
@@ -309,7 +309,7 @@ WRONG: list[tuple[Record, str, str]] = [
     (
         {**NETWORK, "location": {"cuntry_code": "x"}},
         "",
-        "unknown column 'location.cuntry_code'; did you mean 'location.country_code' for",
+        "unknown column 'location.cuntry_code'; did you mean 'country_code'? in a recipe",
     ),
     ({"isp": "x"}, "", "no range in its columns; name the range as network"),
     (

@@ -158,7 +158,7 @@ def test_mapped_addresses_and_missing_values(read: Read) -> None:
     text = "::ffff:5.1.4.0/118," + quoted(place_cells(5)) + "2a02:8::/32," + quoted(place_cells(5))
     reading = read({"a.csv": text}, one("ip2location", "a.csv", "db = 5"))
     assert reading.ranges() == {"5.1.4.0/22": expected(5), "2a02:8::/32": expected(5)}
-    assert reading.source.rows_folded == 1
+    assert reading.source.rows["folded"] == 1
     # 0,0 is missing; on the equator or the meridian alone it is a place.
     text = ranges(
         (83952640, 83952895, ["-", "-", "-", "-", "0.000000", "0.000000"]),
@@ -208,26 +208,3 @@ def test_the_asn_file(read: Read) -> None:
         reading = read({name: text}, one("ip2location", name, *options))
         assert reading.ranges() == {"5.1.4.0/22": HOLDER}
         assert reading.source.nulled == {}
-
-
-REGIONS = '"country_code","subdivision_name","code"\r\n'
-
-
-def test_regions(read: Read) -> None:
-    """A name may be in several countries; what is not in the table has no code."""
-    table = REGIONS + '"CH","Zurich","CH-ZH"\r\n"DE","Zurich","DE-XX"\r\n"CH","Bern","-"\r\n'
-    rows = [
-        ["CH", "Switzerland", "Zurich", "Winterthur"],
-        ["DE", "Germany", "Zurich", "-"],
-        ["CH", "Switzerland", "Bern", "Bern"],
-        ["CH", "Switzerland", "Aargau", "-"],
-        ["CH", "Switzerland", "-", "-"],
-        ["-", "-", "-", "-"],
-    ]
-    starts = range(83952640, 83952640 + 6 * 256, 256)
-    text = ranges(*((at, at + 255, row) for at, row in zip(starts, rows, strict=True)))
-    files = {"DB3.CSV": text, "regions.csv": table}
-    reading = read(files, one("ip2location", "DB3.CSV", 'regions = "regions.csv"'))
-    codes = reading.values("region_code", *(f"5.1.{4 + at}.0" for at in range(6)))
-    assert codes == ["ZH", "XX", None, None, None, None]
-    assert reading.at("5.1.7.0")["region_name"] == "Aargau"

@@ -94,5 +94,5 @@ def test_types_of_proxies(read: Read) -> None:
         expected[f"8.8.{4 + at}.0/24"] = fields(flags + known + usage_type)
     reading = read({"PX6.CSV": rows(*records)}, OWN + one("ip2proxy", "PX6.CSV"))
     assert reading.ranges() == expected
-    assert not reading.source.unknown_words
+    assert not reading.source.nulled
     check_offers("ip2proxy", [{"": stated(12)}, expected])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.builder.sources.reading.test_inputs import zipped as packed
-from tests.builder.sources.readings import Read, Reading, fails, fields, one, read_at, refused
+from tests.builder.sources.readings import Read, Reading, fields, one, read_at, refused
 from tests.internals.builder import delimited
 
 PLACES = (
@@ -125,18 +125,15 @@ def test_a_delivery(tmp_path: Path) -> None:
     check_city(read_at(tmp_path, {"a.zip": archive}, one("maxmind", "a.zip")))
 
 
-def test_another_language(read: Read, tmp_path: Path) -> None:
+def test_only_another_language(read: Read) -> None:
     only = {name: item for name, item in CITY_FILES.items() if not name.endswith("-en.csv")}
-    reading = read(only, one("maxmind", "*.csv", 'locale = "de"'))
+    reading = read(only, one("maxmind", "*.csv"))
     location = {**ALPHA_ROW, "city_name": "Alphastadt"}
     del location["region_name"]
     assert reading.at("8.8.4.4") == location
     # Ids without a place: the coordinates stand by themselves.
     assert reading.source.nulled == {"country_code": 3, "postal_code": 2}
     assert reading.at("8.8.5.5").keys() == {"latitude", "longitude"}
-    for locale, words in (('"xx"', "locale 'xx' are missing (found: de, en)"), (5, "locale is 5")):
-        error = fails(tmp_path, CITY_FILES, one("maxmind", "*.csv", f"locale = {locale}"))
-        assert words in str(error)
 
 
 def test_country_asn_isp_and_connection_type(read: Read) -> None:

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from geolookup import BuildError
 from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one, refused
-from tests.internals.builder import cloud_documents
+from tests.conftest import build_at
+from tests.internals.builder import cloud
 
 AWS: dict[str, Any] = json.loads("""{
   "syncToken": "1732000000", "createDate": "2026-11-20-00-00-00",
@@ -126,16 +128,12 @@ def test_services_families_lists_and_providers(read: Read) -> None:
     source = reading.source
     amazon = {"organization": AWS_, "user_type": "hosting"}
     assert [*reading.ranges().items()][-1] == ("3.5.140.0/22", amazon)
-    assert (source.read, source.duplicates) == (6, 1)
+    assert (source.read, source.rows["duplicate"]) == (6, 1)
     assert source.unread == ("region", "service")
     entry = {"ipv4Prefix": "34.1.208.0/20", "ipv6Prefix": "2600:1900::/44"}
     reading = read({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
     assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
     assert reading.ranges() == dict.fromkeys(entry.values(), of("Google"))
-    for name in ("ips-v4", "ips-v6.txt", "cloudflare-ips-v4.txt"):
-        reading = read({name: LIST}, OWN + one("cloud", name))
-        assert (reading.source.read, reading.source.note) == (2, "")
-        assert reading.ranges() == EXPECTED["cloudflare"]
     files = {"a.json": json.dumps(AWS), "b.json": json.dumps(ORACLE)}
     reading = read(files, OWN + one("cloud", "*.json"))
     assert [item.name for item in reading.report.sources] == ["*.json (AWS)", "*.json (Oracle)"]
@@ -170,7 +168,7 @@ def test_the_limits_of_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     whole = json.dumps({**GOOGLE, "prefixes": GOOGLE["prefixes"] * 60})
     for limit, words in (("MAX_BYTES", "than 100 bytes"), ("MAX_VALUES", "than 100 values")):
         with monkeypatch.context() as patch:
-            patch.setattr(cloud_documents, limit, 100)
+            patch.setattr(cloud, limit, 100)
             assert words in refused(tmp_path, "a.json", whole, RECIPE).problem
 
 
@@ -203,7 +201,7 @@ def test_exits(read: Read) -> None:
     ):
         reading = read({"list": text}, OWN + TOR)
         assert (reading.source.read, reading.source.rejected.total()) == (3, 0), text
-        assert reading.source.duplicates == (1 if "ExitNode" in text else 0), text
+        assert reading.source.rows["duplicate"] == (1 if "ExitNode" in text else 0), text
         assert reading.ranges() == dict.fromkeys(addresses, PRIVACY), text
     check_offers("tor", [{"": PRIVACY}])
 
@@ -227,3 +225,10 @@ def test_the_fields_of_every_row(read: Read) -> None:
     assert reading.ranges() == {"8.8.8.8/32": stated}
     reading = read({"a.txt": "8.8.8.8", "b.txt": "9.9.9.9"}, one("cidr-list", "?.txt", HOSTING))
     assert (reading.source.read, len(reading.ranges())) == (2, 2)
+
+
+def test_a_misspelt_value_ends_a_build(tmp_path: Path) -> None:
+    for value in ('user_type = "hostin"', 'time_zone = "Mars/Base"', "asn = -1"):
+        recipe = one("cidr-list", "a.txt", f"values = {{ {value} }}")
+        with pytest.raises(BuildError, match="nulled, the limit is 0"):
+            build_at(tmp_path, {"a.txt": HOSTERS}, recipe, max_nulled=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.builder.sources.readings import OWN, Read, check_offers, fields, one
-from tests.internals.builder import FORMAT
+from tests.internals.builder import RIR
 
 EXTENDED = """\
 2.3|lacnic|20261120|9|19870101|20261119|-0300
@@ -100,4 +100,4 @@ def test_bad_rows_and_no_options(read: Read) -> None:
     assert reading.bad_lines() == list(enumerate(BAD.values(), PLAIN.count("\n") + 1))
     result = reading.values("country_code", "1.1.16.0", "1.1.32.0", "1.1.32.1")
     assert result == [None, "JP", None]
-    assert FORMAT.options == frozenset()
+    assert RIR.options == frozenset()

@@ -74,14 +74,6 @@ TRAPS = {
         },
         {"8.8.4.4": fields("country_code=CY; city_name=Alpha; latitude=34.7; longitude=33.1")},
     ),
-    "MaxMind: English where a language is silent": Trap(
-        one("maxmind", "*.csv", 'locale = "de"'),
-        test_maxmind.CITY_FILES,
-        {
-            "8.8.4.4": fields("city_name=Alphastadt; region_name=Limassol District"),
-            "8.8.5.5": fields("city_name=Betaville; region_name=Zurich"),
-        },
-    ),
     "MaxMind: hexadecimal ends": Trap(
         one("maxmind", "IPv4.csv"),
         hexadecimal(
@@ -126,10 +118,9 @@ TRAPS = {
         {"5.1.0.1": {"country_code": "CH"}, "5.1.6.1": {"asn": 64501, "country_code": None}},
     ),
     "pfx2as: default routes decide nothing": Trap(
-        one("pfx2as", "table", 'names = "names.json"') + BELOW,
+        one("pfx2as", "table") + BELOW,
         {
             "table": "0.0.0.0\t0\t1\n::\t0\t2\n" + test_origins.CAIDA,
-            "names.json": '{"1": "ONE, US"}',
             "below.csv": "network,isp,asn\n7.0.0.0/8,x,7\n",
         },
         {
@@ -239,8 +230,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("ipinfo rir_whois.mmdb", HOLDER, "IPinfo WHOIS ("),
     ("ipinfo poi_all_extended_sample.mmdb", VENUE, "IPinfo Places ("),
     ("Test", {"ssid": "Guest", **VENUE}, "points of interest ("),
-    ("Test", {"domains": "a.example", "total": "1"}, "hosted domains ("),
-    ("Test", {"hostname": "a.example"}, "host names ("),
+    ("Test", {"hostname": "a.example"}, "none of its fields are known (hostname)"),
 ]
 
 

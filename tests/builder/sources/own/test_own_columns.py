@@ -261,11 +261,11 @@ def test_names_in_several_languages(read: Read, tmp_path: Path) -> None:
     names = ("en", "de", "pt_br", "zh_cn")
     declared = "[columns]\n" + "".join(f'city_name_{name} = "text"\n' for name in names)
     known = {"en": "Alpha Town", "de": "Alphastadt", "pt_br": "Alfa"}
-    for locale in ("en", "de"):
-        reading = read(files, declared + one("maxmind", "*.csv", f'locale = "{locale}"'))
-        assert own(reading.at("8.8.4.4")) == {
-            f"own.city_name_{name}": text for name, text in known.items()
-        }
+    for column, city in (("city_name", "Alpha Town"), ("city_name:de", "Alphastadt")):
+        columns = f'columns = {{ city_name = "{column}" }}'
+        location = read(files, declared + one("maxmind", "*.csv", columns)).at("8.8.4.4")
+        assert location["city_name"] == city
+        assert own(location) == {f"own.city_name_{name}": text for name, text in known.items()}
     mapping = 'columns = { mine = "city_name_zh_cn" }'
     text = '[columns]\nmine = "text"\n' + one("maxmind", "*.csv", mapping)
     assert "no file of *.csv has 'city_name_zh_cn'" in str(fails(tmp_path, files, text))

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Literal
 
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.internals.builder import Layout, Member, delimited, find_rejects
+from tests.internals.builder import Layout, Member, delimited, find_rejects, from_networks
 
 MASK = re.compile(rb"(?m)^#[^\n]*\n?")
 _PIECES = ("a", ",", "\n", "\n", "\r\n", '"', '""', '"a,b"', "\r", "#x", " ", "é", '"\n"', ',"b"\n')
@@ -64,3 +65,15 @@ def test_records_are_those_of_the_csv_reader(
             wanted = dict.fromkeys(range(1, len(expected) + 1, step), "")
             rejects = find_rejects(source, wanted, layout=layout)
             assert [(reject.line, reject.text) for reject in rejects] == expected[::step]
+
+
+def test_blocks_without_wanted_records_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 8)
+    text = 'n,m\n1,2\n\n3,"4\n5"\nbad\n6,7\n8\n'
+    layout = Layout(("n", "m"), frozenset({"n"}), frozenset({"m"}))
+    none = from_networks(pa.array([], pa.large_string()))
+    first, *_ = delimited.batches(member(text), layout, lambda _rows: (none, {}))
+    numbers = first.numbers
+    assert numbers.skipped == [3, 5]
+    found = numbers.find_rejects(numbers.member, {3: "a", 5: "b"})
+    assert [(r.line, r.reason, r.text) for r in found] == [(6, "a", "bad"), (8, "b", "8")]

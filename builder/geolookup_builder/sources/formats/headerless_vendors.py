@@ -1,0 +1,228 @@
+"""Formats without a header: DB-IP, sapics, iptoasn, ip2region, each a catalogue of tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from geolookup.errors import BuildError, near_match
+from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.sources.formats.headerless import END, TABS, Catalogue, Edition
+from geolookup_builder.sources.formats.vendor_values import known, located, offers
+from geolookup_builder.sources.reading import sniffing
+from geolookup_builder.sources.reading.product_files import offered_columns
+from geolookup_builder.sources.reading.products import Product, stated
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+
+_RANGE = ("start", "end")
+_ADDRESSES = Edition(_RANGE, (sniffing.ADDRESS, sniffing.ADDRESS))
+_ENDS = Edition(_RANGE, (END, END))
+_POSITION = ("latitude", "longitude")
+_BY_POSITION = 'or read it as format = "csv" with header = false and columns by position'
+
+
+def _tables(layouts: dict[str, str]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return the columns of tables; their orders are separated by ``;``."""
+    return {
+        name: tuple(tuple(order.split()) for order in orders.split(";"))
+        for name, orders in layouts.items()
+    }
+
+
+# DB-IP, Lite and paid. ``ZZ`` and coordinates of 0,0 mean "unknown".
+_PLACE = "district city zipcode latitude longitude geoname_id"
+_ZONE = "timezone_offset timezone_name weather_code"
+_DBIP_TABLES = _tables(
+    {
+        "location-isp": f"continent country stateprov {_PLACE} {_ZONE} "
+        "isp_name as_number connection_type organization_name",
+        "location": f"continent country stateprov_code stateprov {_PLACE} {_ZONE}",
+        "city-lite": "continent country stateprov city latitude longitude",
+        "isp": "continent country isp_name as_number usage_type connection_type organization_name",
+        "country": "continent country",
+        "country-lite": "country",
+        "asn-lite": "as_number as_organization",
+    }
+)
+# The longest name first: location-isp begins with location.
+# The lookahead refuses dbip-country-foo-2026 but not dbip-country-2026-01.
+_DBIP_NAME = re.compile(
+    rf"dbip-({'|'.join(sorted(_DBIP_TABLES, key=len, reverse=True))})(?![a-z-]*[a-z])"
+)
+
+
+def _dbip_table(name: str) -> str | None:
+    match = _DBIP_NAME.search(name.lower())
+    return match[1] if match else None
+
+
+_DBIP = Catalogue(
+    Product(
+        "DB-IP",
+        (_RANGE,),
+        {
+            "continent_code": known("continent", missing="ZZ"),
+            "country_code": known("country", missing="ZZ"),
+            **offers(
+                """
+                region_code=stateprov_code region_name=stateprov city_name=city postal_code=zipcode
+                latitude longitude time_zone=timezone_name weather_code isp=isp_name asn=as_number
+                asn_organization=as_organization organization=organization_name connection_type
+                user_type=usage_type usage_type district
+                """
+            ),
+            "geoname_id": known("geoname_id", missing="0"),
+        },
+        unread=("timezone_offset",),
+        finish=located,
+    ),
+    _DBIP_TABLES,
+    (_ADDRESSES,),
+    {
+        "continent": sniffing.ALPHA2,
+        "country": sniffing.ALPHA2,
+        **dict.fromkeys(_POSITION, sniffing.DEGREES),
+        "as_number": sniffing.AS_NUMBER,
+    },
+    f'write layout = "…" in the recipe, one of {", ".join(_DBIP_TABLES)}, {_BY_POSITION}',
+    label="the layout {}",
+    detected={"continent": re.compile("AF|AN|AS|EU|NA|OC|SA|ZZ")},
+    table_in=_dbip_table,
+)
+
+
+def _read_dbip(spec: SourceSpec) -> Iterator[SourceTable]:
+    layout = spec.options.get("layout")
+    if layout is not None and layout not in _DBIP_TABLES:
+        problem = f"unknown layout {layout!r}"
+        raise BuildError(spec.recipe, problem, remedy=near_match(str(layout), _DBIP_TABLES))
+    return _DBIP.read(spec, table=layout)
+
+
+# The ip-location-db collection of sapics. The number of columns tells country, AS and city files
+# apart. City files have their columns in one of two orders, as in the files and as on the page of
+# the collection: the one in which the coordinates have a fraction is used.
+#: "52.3740": neither postcodes nor names are numbers with a fraction.
+_FRACTION = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
+_SAPICS = Catalogue(
+    Product(
+        "sapics",
+        (_RANGE,),
+        offers(
+            """
+            country_code region_name=state1 city_name=city postal_code=postcode latitude longitude
+            time_zone=timezone asn asn_organization=organisation subdivision_2_name=state2
+            """
+        ),
+        finish=located,
+    ),
+    _tables(
+        {
+            "city": "country_code state1 state2 city postcode latitude longitude timezone;"
+            "country_code city state1 state2 latitude longitude postcode timezone",
+            "country": "country_code",
+            "asn": "asn organisation",
+        }
+    ),
+    (_ENDS,),
+    {
+        "country_code": sniffing.ALPHA2,
+        "asn": sniffing.AS_NUMBER,
+        **dict.fromkeys(_POSITION, _FRACTION),
+    },
+    f"name a country, asn or city file, {_BY_POSITION}",
+    label="a {} file of sapics",
+    detected={"timezone": re.compile(r"[A-Z][A-Za-z_]+/.+")},  # "Europe/Paris"
+    in_order=False,
+)
+#: What distinguishes these files from others of the same width, besides zones of IANA's database.
+_SAPICS_NAME = re.compile(r"-ipv[46](-num)?(?![a-z0-9-])", re.IGNORECASE)
+
+
+def _detect_sapics(opening: Opening) -> Detection | None:
+    detection = _SAPICS.detect(opening)
+    has_name = any(map(_SAPICS_NAME.search, opening.member.file_names))
+    return detection and replace(detection, has_own_name=has_name)
+
+
+# iptoasn.com. Quotes in descriptions are plain characters. The country is where the holder of the
+# AS is registered; it is read as a location only with ``countries = true``.
+_HOLDER = known("country_code", missing="None")
+_IPTOASN = Catalogue(
+    Product(
+        "asn",
+        (_RANGE,),
+        {
+            "asn": stated("AS_number"),
+            "asn_organization": known("AS_description", missing="Not routed"),
+            "asn_country_code": _HOLDER,
+        },
+    ),
+    _tables({"asn": "AS_number country_code AS_description"}),
+    (_ENDS,),
+    {"AS_number": sniffing.AS_NUMBER, "country_code": sniffing.ALPHA2},
+    "name one of its .tsv files",
+    label="a file of iptoasn",
+    missing=("None",),
+    layout=TABS,
+)
+
+
+def _read_iptoasn(spec: SourceSpec) -> Iterator[SourceTable]:
+    countries = spec.options.get("countries", False)
+    if not isinstance(countries, bool):
+        problem = "source.countries is neither true nor false"
+        raise BuildError(spec.recipe, problem, remedy="write countries = true")
+    product, location = _IPTOASN.product, {"country_code": _HOLDER} if countries else {}
+    product = replace(product, values={**product.values, **location})
+    return replace(_IPTOASN, product=product).read(spec, ".tsv")
+
+
+# ip2region's source text: pipes, ``0`` for unknown. The newer layout ends with country codes, the
+# older with providers.
+_IP2REGION = Catalogue(
+    Product(
+        "regions",
+        (_RANGE,),
+        offers(
+            "country_code=alpha2 region_name=province city_name=city isp=ISP",
+            partial(known, missing="0"),
+        ),
+        unread=("country", "area"),
+    ),
+    _tables({"regions": "country province city ISP alpha2;country area province city ISP"}),
+    (_ADDRESSES,),
+    {"alpha2": sniffing.ALPHA2},
+    "name its text file, not the .xdb made from it",
+    label="ip2region's source text",
+    missing=("0",),
+    layout=replace(TABS, delimiter="|"),
+)
+
+DBIP = SourceFormat(
+    "dbip",
+    frozenset({"layout"}),
+    _read_dbip,
+    _DBIP.detect,
+    offers=offered_columns([_DBIP.product]),
+)
+SAPICS = SourceFormat(
+    "sapics",
+    frozenset(),
+    _SAPICS.read,
+    _detect_sapics,
+    offers=offered_columns([_SAPICS.product]),
+)
+IPTOASN = SourceFormat(
+    "iptoasn",
+    frozenset({"countries"}),
+    _read_iptoasn,
+    _IPTOASN.detect,
+    offers=offered_columns([_IPTOASN.product]),
+)
+IP2REGION = SourceFormat(
+    "ip2region", frozenset(), partial(_IP2REGION.read, suffix=".txt"), _IP2REGION.detect
+)
