@@ -150,27 +150,28 @@ def check_demands(
     before = of_name.pop(0) if of_name else None
     if "max_drop" in expected.limits and before is None:
         warnings.append(f"{name}: max_drop was not checked: no earlier dataset has its rows")
-    demands = list(_demands(expected, rows, before, tables))
+    demands = list(_demands(expected, name, rows, before, tables))
     for demand in demands:
         if not demand.is_met:
-            problem = f"{demand.demand} of {name}: found {demand.observed}"
+            problem = f"{demand.demand}: found {demand.observed}"
             remedy = "fetch the file again, or correct the demand"
             raise BuildError(spec.recipe, problem, remedy=remedy)
     return demands
 
 
 def _demands(
-    expected: RowRules, rows: int, before: int | None, tables: Sequence[SourceReport]
+    expected: RowRules, name: str, rows: int, before: int | None, tables: Sequence[SourceReport]
 ) -> Iterator[Demand]:
     found = count_text(rows, "usable row")
     if least := expected.bound("min_rows"):
-        yield Demand(f"min_rows = {least}", found, rows >= least.of(0))
+        yield Demand(f"min_rows = {least} of {name}", found, rows >= least.of(0))
     if (most := expected.bound("max_drop")) and before is not None:
         # 1,001 rows and 20 %: 801 at least, not 800.8. Shares are exact, unlike floats.
         is_met = rows >= before - most.of(before)
-        yield Demand(f"max_drop = {most}", f"{found}, {before:,} before", is_met)
+        yield Demand(f"max_drop = {most} of {name}", f"{found}, {before:,} before", is_met)
     of = sum(table.read - table.rejected.total() for table in tables)
     for column, bound in expected.limits.get("min_coverage", {}).items():
         known = sum(table.stated[column] - table.nulled[column] for table in tables)
+        text = f"min_coverage {column} = {bound} of {name}"
         observed = f"{known:,} of {count_text(of, 'row')} with a value"
-        yield Demand(f"min_coverage {column} = {bound}", observed, known >= bound.least(of))
+        yield Demand(text, observed, known >= bound.least(of))

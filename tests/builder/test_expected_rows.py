@@ -84,7 +84,7 @@ def test_max_drop_compares_with_the_dataset_that_is_replaced(tmp_path: Path) -> 
     )
     _, report = build_at(tmp_path, {"a-2026-02.csv": rows(8)}, dropping("a-2026-02.csv"))
     assert report.warnings == []
-    assert [demand.is_met for demand in report.quality] == [True]
+    assert [demand.demand for demand in report.quality] == ['max_drop = "20%" of a-2026-02.csv']
     dataset, report = build_at(tmp_path, {"b.csv": rows(1)}, dropping("b.csv"))
     assert report.warnings == [f"b.csv: {unchecked}"]
     (dataset / "manifest.json").write_text('{"format": "geolookup-dataset"}', encoding="utf-8")
