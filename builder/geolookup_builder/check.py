@@ -118,9 +118,8 @@ class _Check:
             if check is None:
                 self._report.problems.append(str(error))
             else:
-                check.problem = check.problem or str(error)
+                check.problem = "; then ".join(filter(None, (check.problem, str(error))))
                 check.is_missing = isinstance(error, NotInCacheError)
-                check.suggested.clear()
 
     def _detected(self) -> Iterator[tuple[SourceSpec, SourceCheck]]:
         """Yield the sources whose files are there and whose format is known, and their reports."""
@@ -139,6 +138,8 @@ class _Check:
                 )
                 check.format, check.reason = source.format, source.detection
                 yield replace(source, detection=""), check  # stated once
+            if not check.format:
+                check.suggested.clear()
 
     def _read(
         self, check: SourceCheck, overlaid: OverlaidSources, number: int, spec: SourceSpec
@@ -153,6 +154,8 @@ class _Check:
         with self._noted(check):
             _after_near_misses(check, spec, add)
         check.tables = overlaid.report.sources[tables:]
+        if check.problem and not any(table.used for table in check.tables):
+            check.suggested.clear()
         mask = mask_of_sources(self._recipe)
         for of_table in overlaid.rejects[rejects:]:
             for row in islice(of_table.find(mask), _BAD_ROWS):

@@ -80,6 +80,11 @@ BOUNDS = {
 }
 #: The bounds that are stated by field.
 _BY_FIELD = ("min_coverage", "max_nulled")
+#: Values that ``[source.cells]`` can read, by the line that does; the text follows the field.
+_WRITTEN = {
+    'decimal = ","': re.compile(r"'[+-]?\d+,\d+' is not a (finite )?number"),
+    'empty = ["{}"]': re.compile(r"'(N/A|-|null|none|nan)' ", re.IGNORECASE),
+}
 #: By key and field; the empty field is of all others.
 Limits = Mapping[str, Mapping[str, Bound]]
 
@@ -137,11 +142,20 @@ def check_limits(
             if kind.noun == "column":
                 text += f": {', '.join(getattr(report, kind.counter))}"
             text += f", the limit is {bound.of(whole):,} ({key(word)} = {bound})"
-            remedy = f"correct the file, or raise {key(word)} in its [[source]]"
-            remedy += f" or by 'build {kind.option} LIMIT'" if kind.option else ""
             first = rejects and rejects.first(word, field, mask)
+            remedy = f"correct the file, {_written(first.reason) if first else ''}"
+            remedy += f"or raise {key(word)} in its [[source]]"
+            remedy += f" or by 'build {kind.option} LIMIT'" if kind.option else ""
             if not first:
                 raise BuildError(recipe, text, remedy=remedy)
             remedy += f"; {rejects_file(listed)} lists all"
             text = f"{first.reason}; {text}"
             raise BuildError(first.file, text, line=first.line or None, remedy=remedy)
+
+
+def _written(reason: str) -> str:
+    """Return how ``[source.cells]`` reads an invalid value; empty if it cannot."""
+    for line, pattern in _WRITTEN.items():
+        if match := pattern.search(reason):
+            return f"write {line.format(match[1])} in [source.cells], "
+    return ""

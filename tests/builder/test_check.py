@@ -211,6 +211,19 @@ def test_the_proposed_recipe_reads_the_file(tmp_path: Path, text: str) -> None:
         assert engine.get("8.8.8.8", "country") == "DE"
 
 
+def test_a_recipe_is_proposed_although_values_are_lost(tmp_path: Path) -> None:
+    rows = "Network;Site;Country;Lat;Lon\n8.8.8.0/24;HQ;DE;52,52;13,4\n8.8.9.0/24;B;DE;N/A;N/A\n"
+    (tmp_path / "a.csv").write_text(rows, encoding="utf-8")
+    report = check_recipe(tmp_path / "a.csv", Options(), Progress(silent=True))
+    assert "the delimiter is ';'" in source_of(report).problem
+    assert 'write decimal = "," in [source.cells], or raise' in source_of(report).problem
+    proposed = "\n".join(report.lines()).partition("A recipe to write, such as ")[2]
+    proposed = proposed.partition(":\n\n")[2] + '\n[source.cells]\ndecimal = ","\n'
+    problem = source_of(checked(tmp_path, {}, proposed)).problem
+    assert 'write empty = ["N/A"] in [source.cells], or raise' in problem
+    assert not checked(tmp_path, {}, proposed + 'empty = ["N/A"]\n').has_problem
+
+
 def test_a_source_to_download(tmp_path: Path) -> None:
     text = recipe('path = "https://example.com/a.csv"', 'path = "b.csv"')
     report = checked(tmp_path, {"b.csv": ROWS}, text, cache=tmp_path / "cache")
