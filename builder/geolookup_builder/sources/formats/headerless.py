@@ -20,7 +20,7 @@ from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
 from geolookup_builder.sources.reading.product_files import PlannedFile, tables
 from geolookup_builder.sources.reading.products import Header, Product
-from geolookup_builder.sources.reading.reader import SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, Sample
 from geolookup_builder.sources.reading.text import Layout
 
@@ -37,29 +37,12 @@ Complete = Callable[[Reading, Counter[str]], Reading]
 
 
 @dataclass(frozen=True, slots=True)
-class Edition:
-    """How the range is written: its columns, and the pattern of each; a third one repeats it."""
-
-    columns: tuple[str, ...]
-    kinds: tuple[re.Pattern[str], ...]
-
-    @property
-    def content(self) -> Patterns:
-        """The patterns of the range columns, by name."""
-        return dict(zip(self.columns, self.kinds, strict=True))
-
-    def parser(self, rows: Sample) -> Callable[..., ParsedRanges]:
-        """Return what parses the range, by the family that the first rows show."""
-        if self.kinds[0] is HEXADECIMAL:
-            # 8 digits are 32 bits, 32 digits are 128.
-            family = 6 if len(rows.column(1)[0][1]) > 8 else 4
-            return partial(from_hexadecimal_pairs, family=family)
-        return partial(parse_range, family=sniffing.integer_family(rows))
-
-
-@dataclass(frozen=True, slots=True)
 class Catalogue:
     """The tables of a vendor.
+
+    ``editions`` are how a range can be written: its columns, each with its pattern; a third one
+    repeats the range. The option ``option`` of a source states the table, with or without
+    ``prefix``.
 
     ``content`` are the patterns of columns, ``detected`` further ones, without which a file could
     be another vendor's. ``table_in`` returns the table that a file name states, ``label`` names one
@@ -70,7 +53,7 @@ class Catalogue:
 
     product: Product
     tables: Tables
-    editions: tuple[Edition, ...]
+    editions: tuple[Patterns, ...]
     content: Patterns
     choice: str
     label: str = "{}"
@@ -80,29 +63,29 @@ class Catalogue:
     table_in: Callable[[str], str | None] = lambda _name: None
     hidden: frozenset[str] = frozenset()
     in_order: bool = True
+    option: str = ""
+    prefix: str = ""
+    suffix: str = ".csv"
+    complete: Complete = lambda reading, _emptied: reading
 
-    def read(
-        self,
-        spec: SourceSpec,
-        suffix: str = ".csv",
-        table: str | None = None,
-        complete: Complete = lambda reading, _emptied: reading,
-    ) -> Iterator[SourceTable]:
-        """Yield the tables of a source, in order; every file is planned before any is read.
+    def source_format(self, name: str) -> SourceFormat:
+        """Return the format of the vendor."""
+        options = frozenset({self.option} - {""})
+        return SourceFormat(name, options, self.read, self.detect, products=(self.product,))
 
-        ``table`` is what the recipe states.
-        """
+    def read(self, spec: SourceSpec) -> Iterator[SourceTable]:
+        """Yield the tables of a source, in order; every file is planned before any is read."""
+        table = self._stated(spec)
         planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
         emptied = {name: Counter[str]() for name in self.tables}
-        for member in members(spec.path, spec.base, (suffix,)):
+        for member in members(spec.path, spec.base, (self.suffix,)):
             rows = self._sample(member)
             name = table or self._table(rows, member.file_names)
             names, edition = self._columns(rows, name)
-            product = replace(
-                self.product, ranges=(edition.columns[:2],), parse=edition.parser(rows)
-            )
+            ends = tuple(edition)[:2]
+            product = replace(self.product, ranges=(ends,), parse=_parser(rows, edition[ends[0]]))
             reading = planner.plan(Header(member.label, names), product, self.layout)
-            files.append((name, (delimited, member, complete(reading, emptied[name]))))
+            files.append((name, (delimited, member, self.complete(reading, emptied[name]))))
         planner.check()
         yield from tables(spec, [*self.tables], files, emptied=emptied)
 
@@ -116,6 +99,16 @@ class Catalogue:
             return Detection(by_name, has_own_name=True)
         shown = [name for name in fitting if name not in self.hidden]
         return Detection(" or ".join(shown)) if shown else None
+
+    def _stated(self, spec: SourceSpec) -> str | None:
+        """Return the table that the recipe states; BuildError if there is no such table."""
+        if (stated := spec.options.get(self.option)) is None:
+            return None
+        for name in self.tables:
+            if str(stated).upper() in (name.upper(), name.upper().removeprefix(self.prefix)):
+                return name
+        problem = f"source.{self.option} is {stated!r}"
+        raise BuildError(spec.recipe, problem, remedy=self.choice)
 
     def _sample(self, member: Member) -> Sample:
         return sniffing.sample(member, self.layout.delimiter, quoted=self.layout.quoted)
@@ -138,7 +131,7 @@ class Catalogue:
         problem = "neither the file name nor the first rows show its table"
         raise BuildError(rows.member.label, problem, remedy=self.choice)
 
-    def _columns(self, rows: Sample, table: str) -> tuple[tuple[str, ...], Edition]:
+    def _columns(self, rows: Sample, table: str) -> tuple[tuple[str, ...], Patterns]:
         """Return the columns of a file, and how its range is written.
 
         Raises BuildError if the first rows do not fit the table.
@@ -150,18 +143,18 @@ class Catalogue:
         if fitting:
             return fitting[0]
         label, edition = self.label.format(table), self.editions[0]
-        names = (*edition.columns, *self.tables[table][0])
+        names = (*edition, *self.tables[table][0])
         sniffing.check_width(rows, len(names), label, self.choice)
-        patterns = {**self.content, **edition.content}
+        patterns = {**self.content, **edition}
         sniffing.check_content(rows, names, patterns, label, *self.missing)
         return names, edition
 
     def _fitting(
         self, rows: Sample, table: str, patterns: Patterns
-    ) -> list[tuple[tuple[str, ...], Edition]]:
+    ) -> list[tuple[tuple[str, ...], Patterns]]:
         """Return the layouts of a table that the first rows fit: width, range, and patterns."""
         layouts = [
-            ((*edition.columns, *columns), edition)
+            ((*edition, *columns), edition)
             for columns in self.tables[table]
             for edition in self.editions
         ]
@@ -169,10 +162,19 @@ class Catalogue:
             (names, edition)
             for names, edition in layouts
             if len(names) == rows.width
-            and not sniffing.mismatch(rows, names, {**patterns, **edition.content}, *self.missing)
+            and not sniffing.mismatch(rows, names, {**patterns, **edition}, *self.missing)
         ]
 
     def _shown(self, rows: Sample) -> list[str]:
         """Return the tables that the first rows fit, and that are no other vendor's."""
         patterns = {**self.content, **self.detected}
         return [name for name in self.tables if self._fitting(rows, name, patterns)]
+
+
+def _parser(rows: Sample, kind: re.Pattern[str]) -> Callable[..., ParsedRanges]:
+    """Return what parses ends of a kind, by the family that the first rows show."""
+    if kind is HEXADECIMAL:
+        # 8 digits are 32 bits, 32 digits are 128.
+        family = 6 if len(rows.column(1)[0][1]) > 8 else 4
+        return partial(from_hexadecimal_pairs, family=family)
+    return partial(parse_range, family=sniffing.integer_family(rows))

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.formats.headerless import END, TABS, Catalogue, Edition
+from geolookup_builder.sources.formats.headerless import END, TABS, Catalogue
 from geolookup_builder.sources.formats.vendor_values import known, located, offers
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.products import Product, stated
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 _RANGE = ("start", "end")
-_ADDRESSES = Edition(_RANGE, (sniffing.ADDRESS, sniffing.ADDRESS))
-_ENDS = Edition(_RANGE, (END, END))
+_ADDRESSES = dict.fromkeys(_RANGE, sniffing.ADDRESS)
+_ENDS = dict.fromkeys(_RANGE, END)
 _POSITION = ("latitude", "longitude")
 _BY_POSITION = 'or read it as format = "csv" with header = false and columns by position'
 
@@ -90,16 +90,8 @@ _DBIP = Catalogue(
     label="the layout {}",
     detected={"continent": re.compile("AF|AN|AS|EU|NA|OC|SA|ZZ")},
     table_in=_dbip_table,
+    option="layout",
 )
-
-
-def _read_dbip(spec: SourceSpec) -> Iterator[SourceTable]:
-    layout = spec.options.get("layout")
-    if layout is not None and layout not in _DBIP_TABLES:
-        problem = f"unknown layout {layout!r}"
-        raise BuildError(spec.recipe, problem, remedy=near_match(str(layout), _DBIP_TABLES))
-    return _DBIP.read(spec, table=layout)
-
 
 # The ip-location-db collection of sapics. The number of columns tells country, AS and city files
 # apart. City files have their columns in one of two orders, as in the files and as on the page of
@@ -167,6 +159,7 @@ _IPTOASN = Catalogue(
     label="a file of iptoasn",
     missing=("None",),
     layout=TABS,
+    suffix=".tsv",
 )
 
 
@@ -177,7 +170,7 @@ def _read_iptoasn(spec: SourceSpec) -> Iterator[SourceTable]:
         raise BuildError(spec.recipe, problem, remedy="write countries = true")
     product, location = _IPTOASN.product, {"country_code": _HOLDER} if countries else {}
     product = replace(product, values={**product.values, **location})
-    return replace(_IPTOASN, product=product).read(spec, ".tsv")
+    return replace(_IPTOASN, product=product).read(spec)
 
 
 # ip2region's source text: pipes, ``0`` for unknown. The newer layout ends with country codes, the
@@ -199,21 +192,12 @@ _IP2REGION = Catalogue(
     label="ip2region's source text",
     missing=("0",),
     layout=replace(TABS, delimiter="|"),
+    suffix=".txt",
 )
 
-DBIP = SourceFormat(
-    "dbip", frozenset({"layout"}), _read_dbip, _DBIP.detect, products=(_DBIP.product,)
+DBIP = _DBIP.source_format("dbip")
+SAPICS = replace(_SAPICS.source_format("sapics"), detect=_detect_sapics)
+IPTOASN = replace(
+    _IPTOASN.source_format("iptoasn"), options=frozenset({"countries"}), read=_read_iptoasn
 )
-SAPICS = SourceFormat(
-    "sapics", frozenset(), _SAPICS.read, _detect_sapics, products=(_SAPICS.product,)
-)
-IPTOASN = SourceFormat(
-    "iptoasn",
-    frozenset({"countries"}),
-    _read_iptoasn,
-    _IPTOASN.detect,
-    products=(_IPTOASN.product,),
-)
-IP2REGION = SourceFormat(
-    "ip2region", frozenset(), partial(_IP2REGION.read, suffix=".txt"), _IP2REGION.detect
-)
+IP2REGION = _IP2REGION.source_format("ip2region")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -18,15 +17,12 @@ from threading import Lock
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.errors import BuildError
-from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.formats.headerless import HEXADECIMAL, Catalogue, Edition
+from geolookup_builder.sources.formats.headerless import HEXADECIMAL, Catalogue
 from geolookup_builder.sources.formats.vendor_values import known, located, offers
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without_rows
 from geolookup_builder.sources.reading.plans import Reading
 from geolookup_builder.sources.reading.products import Product, words
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 
 _MISSING = "-"
 #: Columns that occur together, in the order of all files.
@@ -77,17 +73,16 @@ _CONTENT = {
     "fraud_score": re.compile(r"[0-9]{1,3}"),
 }
 _PAIR, _APPENDED = ("ip_from", "ip_to"), ("appended_from", "appended_to")
-_INTEGERS = (sniffing.INTEGER, sniffing.INTEGER)
-_ADDRESSES = (sniffing.ADDRESS, sniffing.ADDRESS)
+_INTEGERS, _NETWORK = dict.fromkeys(_PAIR, sniffing.INTEGER), {"cidr": sniffing.NETWORK}
 #: Integers before hexadecimals: an integer of eight digits matches both.
 _EDITIONS = (
-    Edition(_PAIR, _INTEGERS),
-    Edition(_PAIR, _ADDRESSES),
-    Edition(_PAIR, (HEXADECIMAL, HEXADECIMAL)),
-    Edition(("cidr",), (sniffing.NETWORK,)),
-    Edition((*_PAIR, "cidr"), (*_INTEGERS, sniffing.NETWORK)),
-    Edition((*_PAIR, *_APPENDED), (*_INTEGERS, *_ADDRESSES)),
-    Edition((*_PAIR, *_APPENDED), (*_INTEGERS, HEXADECIMAL, HEXADECIMAL)),
+    _INTEGERS,
+    dict.fromkeys(_PAIR, sniffing.ADDRESS),
+    dict.fromkeys(_PAIR, HEXADECIMAL),
+    _NETWORK,
+    {**_INTEGERS, **_NETWORK},
+    {**_INTEGERS, **dict.fromkeys(_APPENDED, sniffing.ADDRESS)},
+    {**_INTEGERS, **dict.fromkeys(_APPENDED, HEXADECIMAL)},
 )
 _UNREAD = ("country_name", "cidr", *_APPENDED)
 _PRODUCT = Product(
@@ -203,6 +198,9 @@ _LOCATIONS = Catalogue(
     detected={"country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}")},
     missing=(_MISSING,),
     table_in=_database_in,
+    option="db",
+    prefix="DB",
+    complete=_complete,
 )
 _PROXIES = Catalogue(
     PROXIES,
@@ -213,30 +211,9 @@ _PROXIES = Catalogue(
     detected={"proxy_type": re.compile("|".join(_USER_TYPES.keys() - {_MISSING}))},
     missing=(_MISSING,),
     table_in=partial(_numbered, prefix="PX"),
+    option="db",
+    prefix="PX",
     hidden=frozenset({"PX1"}),  # it has no column of its own
 )
-
-
-def _read(spec: SourceSpec, catalogue: Catalogue, prefix: str) -> Iterator[SourceTable]:
-    """Yield the tables of a source; the recipe may state the database: ``db = 11`` or ``"ASN"``."""
-    stated, database = spec.options.get("db"), None
-    if stated is not None:
-        # ``type(...) is int``: true would be the database "DB1".
-        database = f"{prefix}{stated}" if type(stated) is int else str(stated).upper()
-        if database not in catalogue.tables:
-            raise BuildError(spec.recipe, f"source.db is {stated!r}", remedy=catalogue.choice)
-    return catalogue.read(spec, table=database, complete=_complete)
-
-
-def _format(name: str, catalogue: Catalogue, prefix: str) -> SourceFormat:
-    return SourceFormat(
-        name,
-        frozenset({"db"}),
-        partial(_read, catalogue=catalogue, prefix=prefix),
-        catalogue.detect,
-        products=(catalogue.product,),
-    )
-
-
-FORMAT = _format("ip2location", _LOCATIONS, "DB")
-PROXY_FORMAT = _format("ip2proxy", _PROXIES, "PX")
+FORMAT = _LOCATIONS.source_format("ip2location")
+PROXY_FORMAT = _PROXIES.source_format("ip2proxy")
