@@ -28,6 +28,7 @@ from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Reference, clean, reason_of
 
 _COUNTRY, _REGION = "country_code", "region_code"
+_COORDINATES = ("latitude", "longitude")
 #: The fields that mean nothing without another: if its value is invalid, they are null too.
 DEPENDENTS = {
     "country_code": ("region_code", "region_name", "city_name", "postal_code"),
@@ -76,6 +77,7 @@ def clean_batch(batch: Batch, spec: SourceSpec, reference: Reference) -> CleanBa
     schema, is_accepted = spec.schema, batch.ranges.family != 0
     columns, invalid = _columns(batch, spec, reference, is_accepted)
     losses = [*invalid, *take_dependents(columns, invalid)]
+    losses += take_half_coordinates(columns, is_accepted)
     nulled = Counter[str]()
     for loss in losses:
         nulled[loss.field] += int(np.count_nonzero(loss.rows))
@@ -139,6 +141,19 @@ def take_dependents(columns: dict[str, Column], invalid: Iterable[_Loss]) -> Ite
                 yield _Loss(name, loss.rows & (codes >= 0), loss.field)
                 codes = np.where(loss.rows, np.int32(-1), codes)
                 columns[name] = Column(codes, columns[name].values)
+
+
+def take_half_coordinates(columns: dict[str, Column], is_accepted: Bools) -> Iterator[_Loss]:
+    """Remove a latitude or longitude in rows without the other one; yield them."""
+    known = {name: columns[name].codes >= 0 for name in _COORDINATES if name in columns}
+    if len(known) < len(_COORDINATES):
+        return
+    for name, other in (_COORDINATES, _COORDINATES[::-1]):
+        rows = known[name] & ~known[other]
+        if rows.any():
+            codes, values = columns[name].codes, columns[name].values
+            columns[name] = Column(np.where(rows, np.int32(-1), codes), values)
+            yield _Loss(name, rows & is_accepted, other)
 
 
 def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bools | None]:

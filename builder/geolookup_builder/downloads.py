@@ -183,7 +183,8 @@ def _checked(spec: SourceSpec) -> SourceSpec:
 
 
 def _entry(remote: Remote, cache: Path | None) -> CacheEntry:
-    return CacheEntry(cache or default_folder(), remote)
+    # Absolute: the path of a source is relative to its recipe.
+    return CacheEntry((cache or default_folder()).absolute(), remote)
 
 
 def _in_cache(remote: Remote, sha256: str, cache: Path | None) -> CachedFile:

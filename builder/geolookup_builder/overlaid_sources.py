@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
+from geolookup.parallel import alongside
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
 from geolookup_builder import expected_rows
@@ -135,8 +137,13 @@ class OverlaidSources:
         self._check(spec, [report], used, dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
             numbers = dataset.numbers(self.layers, spec.fields)
-            for family in self.partitions:
+
+            def overlay(family: int) -> None:
                 self._overlay(dataset.partition(family, numbers, kept.get(family)))
+
+            with alongside(partial(overlay, 6), report.read) as ipv6:
+                overlay(4)
+                ipv6()
             dataset.tables.release()
         return Origin(sources, dataset.provenance(), report)
 

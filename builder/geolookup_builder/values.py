@@ -115,7 +115,9 @@ def value_type(field: Field) -> pa.DataType:
     return pa.string() if field.type == TEXTS else type_of(field)
 
 
-def _text(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
+def _text(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
+    if field.source_column == "postal_code":
+        cells = _code(cells)
     return pc.if_else(pc.match_substring_regex(cells, _CONTROLS), _NO_TEXT, cells)
 
 
@@ -166,8 +168,13 @@ def is_text(text: str) -> bool:
 
 def _region(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
     """Return codes of regions, perhaps behind a country; names are invalid."""
-    upper = pc.utf8_upper(cells)
+    upper = _code(pc.utf8_upper(cells))
     return pc.if_else(pc.match_substring_regex(upper, _REGION), upper, _NO_TEXT)
+
+
+def _code(cells: pa.Array) -> pa.Array:
+    """Return codes with whole floats as integers: ``8064.0`` as ``8064``; ``0123`` stays."""
+    return pc.replace_substring_regex(cells, r"^([0-9]+)\.0$", r"\1")
 
 
 def _match(cells: pa.Array, field: Field, reference: Reference) -> pa.Array:
@@ -263,7 +270,7 @@ _RULES: dict[str, tuple[Cleaner, str]] = {
     "asn": (_asn, "is not an AS number"),
     "region": (_region, "is not the code of a region of its country"),
     "words": (_words, "is not a word of the vocabulary"),
-    TEXT: (_text, "has control characters"),
+    TEXT: (_text, "has control characters, or was a number that no float holds"),
     TEXTS: (_texts, "is not a JSON list of texts without control characters"),
     REAL: (_real, "is not a number from {least} to {most}"),
     "integer": (_integer, "is not an integer from {least} to {most}"),

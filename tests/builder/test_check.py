@@ -185,6 +185,10 @@ FOREIGN = {
     "8.8.8.0/24;DE;Berlin\n8.8.9.0/24;DE;Berlin\n": (
         'delimiter = ";"\nheader = false\ncolumns = { network = 1, country_code = 2 }'
     ),
+    "ip\tmask\tland\n8.8.8.0\t255.255.255.0\tDE\n": (
+        'delimiter = "\\t"\n'
+        'columns = { network = "ip", netmask = "mask", country_code = "land" }'
+    ),
     "a;b\n1;2\n": "",
 }  # fmt: skip
 

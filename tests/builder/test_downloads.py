@@ -59,6 +59,19 @@ def test_offline_takes_what_is_there(tmp_path: Path) -> None:
         assert failing(tmp_path, source, offline=True).startswith(f"{text}; ")
 
 
+def test_a_relative_cache_is_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not of the folder of the recipe, as the path of a local source."""
+    (tmp_path / "recipes").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with serving(file(ROWS)) as site:
+        text = recipe(f'path = "{site.url}/a.csv"')
+        output, _ = build_at(Path("recipes"), {}, text, cache=Path("cache"))
+        assert isps(output, "8.8.8.8") == ["one"]
+    assert [*tmp_path.glob("cache/*/*/a.csv")]
+
+
 def test_the_date_of_the_server_is_taken_where_it_is_asked_for(tmp_path: Path) -> None:
     with serving(file(ROWS, Last_Modified=MODIFIED)) as site:
         asked = f'path = "{site.url}/a.csv"\ndate = "last-modified"'

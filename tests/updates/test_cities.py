@@ -100,6 +100,14 @@ def test_a_file_that_lost_its_cities_is_refused(
     assert (store / "current").read_bytes() == current
 
 
+def test_swapped_coordinates_are_refused(publisher: Publisher, recipe: str) -> None:
+    swapped = city_file(*["EU,FR,Île-de-France,Paris,2.3522,48.8566"] * 20)
+    publisher.put(FILE.format(month="2026-12"), swapped)
+    done = run("update", recipe)
+    assert done.returncode == 1
+    assert "far, the limit is" in done.stderr
+
+
 def test_a_missing_library_ends_it_before_the_download(
     publisher: Publisher, store: Path, recipe: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

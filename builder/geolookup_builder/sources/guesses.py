@@ -18,6 +18,7 @@ from geolookup.errors import BuildError, listed, name_text
 from geolookup.filesystem.signatures import is_binary
 from geolookup_builder.recipe.document import SourceSpec, toml_text
 from geolookup_builder.recipe.names import near_column
+from geolookup_builder.sources.reading.dictionary_columns import LENGTHS
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import (
     ADDRESS,
@@ -45,6 +46,7 @@ _CONTENT = {
     "asn": re.compile(r"AS[0-9]{1,10}", re.IGNORECASE),
     "time_zone": re.compile(r"[A-Z][A-Za-z]+/[A-Z][A-Za-z_/-]+"),
 }
+_NETMASK = re.compile("|".join(map(re.escape, LENGTHS)))
 _DEGREES = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
 
 
@@ -137,6 +139,8 @@ def _range(columns: Sequence[Sequence[str]]) -> Iterator[tuple[str, int]]:
     integers = _holding(columns, INTEGER)
     if networks or len(addresses) == 1:
         yield "network", (networks or addresses)[0]
+    elif masks := [at for at in _holding(columns, _NETMASK) if at > addresses[0]]:
+        yield from (("network", addresses[0]), ("netmask", masks[0]))
     elif addresses or integers[:2] == [0, 1]:
         yield from zip(("first", "last"), addresses or integers, strict=False)
 

@@ -177,6 +177,13 @@ def test_a_table_of_ones_own_is_no_table_of_a_vendor(read: Read, tmp_path: Path)
         assert reading.at("8.8.4.4") == known
 
 
+def test_countries_beside_names_of_as_are_not_lost(tmp_path: Path) -> None:
+    """IPinfo's files of AS numbers state the country of the AS, and its domain."""
+    for suffix, content in forms("network,asn,name,country", NET, "5", "Acme", "CH").items():
+        error = fails(tmp_path, {f"a.{suffix}": content}, one("auto", f"a.{suffix}"))
+        assert error.problem == "unknown column 'name'"
+
+
 def test_a_stated_format_reads_more_columns_by_their_names(read: Read) -> None:
     names = [*HEADERS["ipinfo Location"].split(","), "site", "isp", "colour"]
     reading = read({"a.csv": row(names)}, SITE + one("ipinfo", "a.csv"))
@@ -212,6 +219,23 @@ def test_columns_maps_what_differs(read: Read, tmp_path: Path) -> None:
     recipe = one("ipinfo", "a.csv", 'columns = { isp = "as_name" }')
     reading = read({"a.csv": row(HEADERS["ipinfo Lite"].split(","))}, recipe)
     assert reading.values("isp", "8.8.4.4") == ["the as_name"]
+
+
+def test_a_field_by_two_names_beside_a_mapping(read: Read, tmp_path: Path) -> None:
+    """Also a column twice, if it is read; a mapping decides between two names."""
+    recipe = SITE + one("csv", "a.csv", 'columns = { isp = "x" }')
+    for names, problem in (
+        ("network,x,country,country_code", "columns 'country' and 'country_code' are the same"),
+        ("network,x,site,own.site", "columns 'site' and 'own.site' are the same field"),
+        ("network,x,country,country", "column 'country' twice"),
+        ("network,x,x,country", "column 'x' twice"),
+    ):
+        error = fails(tmp_path, {"a.csv": f"{names}\n{NET},a,b,c\n"}, recipe)
+        assert error.problem.startswith(problem)
+    text = f"network,country,country_code,colour,colour\n{NET},CH,DE,a,b\n"
+    reading = read({"a.csv": text}, one("csv", "a.csv", 'columns = { country_code = "country" }'))
+    assert reading.at("8.8.4.4") == {"country_code": "CH"}
+    assert {*reading.source.unread} == {"country_code", "colour"}
 
 
 def test_a_range_is_mapped_in_part(read: Read) -> None:

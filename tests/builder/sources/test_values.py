@@ -20,6 +20,7 @@ CELLS: dict[str, dict[Any, object]] = {
     "asn": {15169.0: 15169, "15169.0": 15169, "AS1.10": 65546, "AS1.0": None, 15169.5: None},
     "rank": {5.0: 5, "5.0": 5, "1e3": 1000, -3.0: -3, 5.5: None, 1e300: None},
     "vip": {1.0: True, "0.0": False, "1": True, 2.0: None},
+    "postal_code": {8064.0: "8064", "8064.0": "8064", "0123": "0123"},
 }
 ROWS = [(field, cell, value) for field, cells in CELLS.items() for cell, value in cells.items()]
 
@@ -60,7 +61,7 @@ def test_whole_numbers_in_every_format(read: Read, file: str, field: str) -> Non
         records = [{"network": f"8.8.{at}.0/24", field: cell} for at, cell in enumerate(cells)]
         mapped = f'columns = {{ {field} = "{field}" }}' if kind == "mmdb" else ""
         reading = read({file: write(field, records)}, COLUMNS + one(kind, file, mapped))
-        name = field if field == "asn" else f"own.{field}"
+        name = f"own.{field}" if field in COLUMNS else field
         values = reading.values(name, *(f"8.8.{at}.1" for at in range(len(cells))))
         assert values == [*cells.values()]
         assert reading.source.stated == {name: len(cells)}

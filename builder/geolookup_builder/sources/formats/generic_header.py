@@ -66,7 +66,8 @@ def check_header(header: Header, planner: Planner, delimiter: str = "") -> None:
 
     ``delimiter`` is that of a text file with a header.
     """
-    found = _absent(header, planner) or _twice(header, planner) or _unknown(header, planner)
+    checks = (_absent, _twice, _unknown, _same)
+    found = next(filter(None, (check(header, planner) for check in checks)), None)
     if found is None:
         return
     problem, remedy, options = found
@@ -106,9 +107,22 @@ def _absent(header: Header, planner: Planner) -> _Found | None:
 
 
 def _twice(header: Header, planner: Planner) -> _Found | None:
-    counts = Counter(header.names)
-    twice = [name for name in planner.mapping.values() or header.names if counts[name] > 1]
+    counts, mapped = Counter(header.names), {*planner.mapping.values()}
+    read = {*RANGE_NAMES, *planner.names, *mapped} if mapped else counts
+    twice = [name for name in header.names if counts[name] > 1 and name in read]
     return (f"column {twice[0]!r} twice", "drop one", {}) if twice else None
+
+
+def _same(header: Header, planner: Planner) -> _Found | None:
+    """Return a field by two names, unless the recipe maps one of them."""
+    former: dict[str, str] = {}
+    for name in header.names:
+        field = planner.names.get(name, "")
+        if not field or field in planner.mapping or name in planner.mapping.values():
+            continue
+        if (other := former.setdefault(field, name)) != name:
+            return f"columns {other!r} and {name!r} are the same field", "drop one", {}
+    return None
 
 
 def _unknown(header: Header, planner: Planner) -> _Found | None:
@@ -120,11 +134,7 @@ def _unknown(header: Header, planner: Planner) -> _Found | None:
     stated = [name for name in header.names if name not in unread]
     if unknown := [name for name in stated if name not in field_of]:
         return _unknown_columns(unknown, stated, field_of)
-    former: dict[str, str] = {}
-    for name in stated:
-        if (other := former.setdefault(field_of[name], name)) != name:
-            return f"columns {other!r} and {name!r} are the same field", "drop one", {}
-    if tuple(name for name in RANGE_NAMES if name in former) in RANGES:
+    if tuple(name for name in RANGE_NAMES if name in stated) in RANGES:
         return None
     where = "the header" if header.schema is None else "its columns"
     remedy = (

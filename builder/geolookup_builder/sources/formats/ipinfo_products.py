@@ -126,7 +126,7 @@ IPINFO = (
     ),
     _product(
         "ASN",
-        "asn name",
+        "asn name domain",
         offers(
             "asn asn_organization=name user_type=type asn_domain=domain asn_kind=type "
             "asn_country_code=country"

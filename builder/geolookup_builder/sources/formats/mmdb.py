@@ -38,7 +38,12 @@ from geolookup_builder.sources.reading.mmdb_file import (
 )
 from geolookup_builder.sources.reading.plans import Planner, Reading
 from geolookup_builder.sources.reading.product_files import declaration_hint, offered_columns
-from geolookup_builder.sources.reading.products import NO_RANGE, Header, Product
+from geolookup_builder.sources.reading.products import (
+    NO_RANGE,
+    Header,
+    Product,
+    names_of_fields,
+)
 from geolookup_builder.sources.reading.reader import (
     Batch,
     RecordNumbers,
@@ -85,7 +90,9 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
             problem = f"no record has a value at {path!r}"
             raise BuildError(member.label, problem, remedy=near_match(path, paths))
     # The names in other languages are one key.
-    unread = {_LANGUAGE.sub(".names.*", key) for key in paths if key not in reading.layout.fields}
+    read, lists = reading.layout.fields, reading.layout.lists
+    others = (key for key in paths if key not in read and key.rpartition(".")[0] not in lists)
+    unread = {_LANGUAGE.sub(".names.*", key) for key in others}
     numbers = RecordNumbers(
         member,
         _find_networks,
@@ -118,7 +125,9 @@ def _plan(
     offers = [offer.columns for column in BY_SOURCE_COLUMN for offer in product.offers(column)]
     rare = [keys[0] for keys in offers if keys and not {*paths}.intersection(keys)]
     mapped = [key for key in planner.mapping.values() if offered_column(key) is None]
-    names = sorted({*paths, *rare, *product.helpers, *mapped})
+    lists = {path.removesuffix(".0") for path in paths if path.endswith(".0")}
+    own = lists.intersection(names_of_fields(planner.spec.schema))
+    names = sorted({*paths, *rare, *product.helpers, *mapped, *own})
     reading = planner.plan(Header(member.label, tuple(names)), product, is_sample=True)
     if not reading.values:
         raise _refusal(member, type_, paths, match)

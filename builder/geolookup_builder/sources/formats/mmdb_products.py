@@ -34,6 +34,7 @@ from geolookup_builder.sources.reading.products import (
     Offers,
     Product,
     best,
+    names_of_fields,
 )
 from geolookup_builder.vendor_columns import COLUMNS, LANGUAGE
 
@@ -52,9 +53,17 @@ def matching_product(kinds: Collection[str], header: Header, schema: Schema) -> 
     """
     for products, kind in PRODUCTS:
         is_kind = not kind or any(re.search(kind, text, re.IGNORECASE) for text in kinds)
-        if is_kind and (product := best(header, products, schema)):
+        fitting = [p for p in products if kind or p.refusal or not _hides(p, header, schema)]
+        if is_kind and (product := best(header, fitting, schema)):
             return product
     return None
+
+
+def _hides(product: Product, header: Header, schema: Schema) -> bool:
+    """Return whether a product reads a field from another key than the one with its name."""
+    fields = names_of_fields(schema)
+    names = product.foreign(header.names, schema)
+    return any(offer.in_file(header) for n in names for offer in product.offers(fields[n]))
 
 
 def _marks(*sets: str) -> tuple[frozenset[str], ...]:

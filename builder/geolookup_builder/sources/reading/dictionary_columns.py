@@ -25,13 +25,13 @@ _COORDINATES = ("latitude", "longitude")
 #: The option of a source.
 OPTION = "cells"
 #: The length of a prefix by its netmask, of both families.
-_LENGTHS = {
+LENGTHS = {
     str(network((0, length)).netmask): str(length)
     for network, bits in ((IPv6Network, 128), (IPv4Network, 32))
     for length in range(bits + 1)
 }
-_NETMASKS = pa.array(_LENGTHS, pa.large_string())
-_DIGITS = pa.array(_LENGTHS.values(), pa.large_string())
+_NETMASKS = pa.array(LENGTHS, pa.large_string())
+_DIGITS = pa.array(LENGTHS.values(), pa.large_string())
 #: A prefix whose length is written as an address: 10.0.0.0/255.255.0.0.
 _MASKED = r"^(?P<address>[^/]*)/(?P<netmask>[^/]*[.:][^/]*)$"
 

@@ -46,6 +46,8 @@ ITSELF = "."
 _MAX_PATHS = 10_000
 #: For a value that is neither a text nor a number: no field can hold it, so that it is counted.
 _NO_CELL = "\0"
+#: Floats below hold every integer.
+_EXACT = 2.0**53
 #: The library's exceptions for damaged files; its own error is a ValueError.
 _DAMAGE = (
     *(ArithmeticError, AttributeError, LookupError, MemoryError),
@@ -288,8 +290,10 @@ def _text(value: Record, may_be_list: bool, is_above: bool) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
-        return str(value)
-    if may_be_list and isinstance(value, list) and all(item.__class__ is str for item in value):
+        is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT
+        return str(int(value) if is_whole else value)
+    is_flat = isinstance(value, list) and all(isinstance(item, str | int | float) for item in value)
+    if may_be_list and is_flat:
         return json.dumps(value, ensure_ascii=False)
     return _NO_CELL
 

@@ -15,7 +15,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import OWN_PREFIX, REAL, TEXTS
+from geolookup.contract.fields import OWN_PREFIX, REAL, TEXT, TEXTS
 from geolookup.contract.schema import column_members
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
@@ -245,6 +245,8 @@ class Planner:
 
     def _in_cells(self, offer: Offer, column: str, header: Header) -> Offer:
         """Return an offer that reads cells as the recipe says that they are written."""
+        if self._fields[column].type == TEXT:
+            offer = offer.of_texts(header)
         if OPTION not in self.spec.options or not offer.columns:
             return offer
         kind = header.type_of(offer.columns[0])

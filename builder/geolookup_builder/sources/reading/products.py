@@ -15,11 +15,12 @@ from functools import cached_property
 from typing import TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES
 from geolookup.contract.schema import Schema
 from geolookup_builder.ranges import ParsedRanges
-from geolookup_builder.sources.reading.dictionary_columns import translate
+from geolookup_builder.sources.reading.dictionary_columns import translate, with_values
 from geolookup_builder.sources.reading.typed_columns import find
 from geolookup_builder.vendor_columns import LANGUAGE, offered_column, with_language
 
@@ -44,6 +45,15 @@ def _unchanged(cells: pa.DictionaryArray) -> pa.DictionaryArray:
     return cells
 
 
+def _exact(cells: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return texts of floats; those beyond exact integers become invalid, by a control character.
+
+    JSON has 123456789012345678 for an account, and a float 1.2345678901234568e+17.
+    """
+    texts = cells.dictionary.cast(pa.string())
+    return with_values(cells, pc.replace_substring_regex(texts, r"(e\+[0-9]+)$", "\\1\0"))
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """Where a value comes from: the first of ``columns`` that a file has.
@@ -61,6 +71,12 @@ class Offer:
         """Return the offer of a language: ``city.names.LANG`` becomes ``city.names.de``."""
         columns = tuple(column.replace(LANGUAGE, language) for column in self.columns)
         return replace(self, columns=columns)
+
+    def of_texts(self, header: Header) -> Offer:
+        """Return the offer of a text field, which a typed file may state as a float."""
+        kind = header.type_of(self.columns[0]) if self.columns else None
+        is_float = kind is not None and pa.types.is_floating(kind)
+        return replace(self, read=_exact) if is_float and self.read is _unchanged else self
 
     def in_file(self, names: Container[str]) -> Offer | None:
         """Return the offer with the one column of a file that it is read from; None without."""

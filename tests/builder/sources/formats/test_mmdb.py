@@ -246,6 +246,24 @@ def test_values_that_no_cell_can_hold_are_counted(read: Read) -> None:
     assert reading.source.nulled == {"isp": 2}
 
 
+def test_a_key_of_ours_rules_a_product_out(read: Read) -> None:
+    """IPinfo's older Location has the code of a region in ``region``."""
+    record = {"country_code": "NO", "city": "Oslo", "region": "Oslo", "region_name": "Oslo"}
+    record |= {"region_code": "03", "asn": "AS64500", "as_name": "Acme"}
+    reading = read({"a.mmdb": mmdb({"8.8.8.0/24": record})}, recipe())
+    assert (
+        reading.at("8.8.8.8").items() >= {"region_code": "03", "asn_organization": "Acme"}.items()
+    )
+
+
+def test_lists_of_declared_columns_need_no_mapping(read: Read) -> None:
+    declared = '[columns]\ntags = "texts"\n'
+    records = {"8.8.8.0/24": {"isp": "Acme", "tags": ["a", 1]}, "8.8.9.0/24": {"tags": "b;c"}}
+    reading = read({"a.mmdb": mmdb(records)}, declared + recipe())
+    assert reading.by_network("own.tags") == {"8.8.8.0/24": '["a","1"]', "8.8.9.0/24": '["b","c"]'}
+    assert reading.source.unread == ()
+
+
 def test_a_file_without_networks_is_read(read: Read, tmp_path: Path) -> None:
     empty = assembled([(1, 1)], b"")
     for mapping in ("", CODED):
