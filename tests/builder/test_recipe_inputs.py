@@ -13,8 +13,7 @@ ROWS = "network,country_code\n8.0.0.0/24,FR\n"
 RECIPE = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n'
 #: A recipe with every kind of file.
 FULL = (
-    RECIPE.replace("*.csv", "a*.csv")
-    + '[[source]]\nformat = "pfx2as"\npath = "routes"\n'
+    RECIPE.replace("*.csv", "a*.csv") + '[[source]]\nformat = "pfx2as"\npath = "routes"\n'
     '[tables]\ncountries = "countries"\n[enrich.weather]\nstations = "stations"\nmax_km = 9\n'
 )
 FILES = ("a.csv", "routes", "countries", "stations", "r.toml")
