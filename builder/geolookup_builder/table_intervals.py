@@ -72,7 +72,6 @@ def flatten_table(
     with alongside(partial(flatten_family, 6), rows.report.read) as ipv6:
         flatten_family(4)
         ipv6()
-    rows.remove_files()
     _count([*counts.values()], rows.stated, rows.report, private)
     return owners
 
