@@ -61,8 +61,6 @@ def _interned(overlaid: OverlaidSources) -> InternedContent:
         problem = "no answer has a value of dataset.fields"
         remedy = "name fields of the sources; 'geolookup check' lists them"
         raise BuildError(plan.path, problem, remedy=remedy)
-    for partition in overlaid.partitions.values():
-        columns.remove(*partition.numbers.values())
     overlaid.partitions, overlaid.layers = {}, {}
     release()
     return interned

@@ -22,8 +22,6 @@ from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import InternedContent
 from geolookup_builder.values import Reference, lists
 
-#: The types of indices of dictionaries, and the greatest index of each.
-_INDICES = ((pa.int8(), 127), (pa.int16(), 32_767), (pa.int32(), 2**31 - 1))
 #: The columns of a row of the country table.
 CountryRecord = Mapping[str, object]
 
@@ -170,5 +168,5 @@ def dictionary(column: pa.Array) -> pa.Array:
 
 def _narrowest(values: int) -> pa.DataType:
     """Return the narrowest type of indices of so many distinct values."""
-    # 128 distinct values have the last index 127, the greatest of int8.
-    return next(kind for kind, most in _INDICES if values - 1 <= most)
+    # int8 holds -128, and the indices up to 127 of 128 values.
+    return pa.from_numpy_dtype(np.min_scalar_type(-max(values, 1)))
