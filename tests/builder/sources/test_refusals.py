@@ -39,7 +39,7 @@ def changed(document: dict[str, Any], **members: object) -> str:
 
 UNSORTED = sapics.README.replace("47.3667,8.5500", "a,b").replace("8064", "1.5")
 NO_TABLE = "neither the file name nor the first rows show its table"
-NO_PREFIXES, NO_STATISTICS = "not a table of prefixes and origins", "not delegated statistics"
+NO_PREFIXES, NO_STATISTICS = "not a file of origins", "not a file of delegations"
 DEEP = changed(cloud.GOOGLE, deep=0).replace("0}", "[" * 100_000 + "]" * 100_000 + "}")
 BIG = changed(cloud.GOOGLE, big=0).replace("0}", "9" * 5000 + "}")
 #: Format and name of the file: what is refused.

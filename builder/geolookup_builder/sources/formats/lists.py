@@ -29,7 +29,7 @@ from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import ALWAYS, Header, Offer, Product
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import (
@@ -41,12 +41,15 @@ from geolookup_builder.sources.reading.text import (
     transcode,
 )
 
+_COMMENTED = line_layout("[ \t]*[#;]")
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
     """How lines are read: those that ``layout`` does not mask are split by ``pattern``.
 
-    ``clean`` changes each part. ``suffixes`` belong to files in archives and folders.
+    ``clean`` changes each part. ``suffixes`` belong to files in archives and folders. A file whose
+    first line does not begin as ``first`` is refused with a remedy.
     """
 
     product: Product
@@ -54,14 +57,13 @@ class Lines:
     layout: Layout
     suffixes: tuple[str, ...]
     clean: Callable[[pa.Array], pa.Array] = lambda part: part
+    first: re.Pattern[str] | None = None
+    remedy: str = ""
 
     def read(
         self, spec: SourceSpec, prepare: Callable[[Member], Member] = lambda member: member
     ) -> Iterator[SourceTable]:
-        """Yield the one table of a source, whose files are all read alike.
-
-        ``prepare`` is called for every file before a row is read: it can refuse a file.
-        """
+        """Yield the one table of a source, whose files are all read alike."""
         planner = Planner(spec)
         header = Header(spec.path, tuple(re.compile(self.pattern).groupindex))
         reading = planner.plan(header, self.product)
@@ -76,9 +78,21 @@ class Lines:
 
         layout = replace(self.layout, offered=reading.layout.offered)
         meaning = replace(reading, prepare=split).meaning
-        return one_table(
-            spec, self.suffixes, lambda member: batches(prepare(member), layout, meaning)
-        )
+
+        def batches_of(member: Member) -> Iterator[Batch]:
+            if not self.begins(member):
+                problem = f"not a file of {self.product.name}"
+                raise BuildError(member.label, problem, remedy=self.remedy)
+            return batches(prepare(member), layout, meaning)
+
+        return one_table(spec, self.suffixes, batches_of)
+
+    def begins(self, member: Member) -> bool:
+        """Return whether the first line of a file is as in all files of the format."""
+        if self.first is None:
+            return True
+        cells, _ = first_record(member, _COMMENTED)
+        return self.first.match("".join(cells)) is not None
 
     def match(self, opening: Opening, row: re.Pattern[str]) -> bool:
         """Return whether the first and most other lines match ``row``."""
@@ -92,7 +106,7 @@ _PREFIXES = Lines(
     Product("list", (("network",),), {}),
     # "1.2.3.0/24 ; SBL123" -> "1.2.3.0/24"
     r"^\s*(?P<network>[^\s#;]+)\s*(?:[#;].*)?$",
-    line_layout("[ \t]*[#;]"),
+    _COMMENTED,
     (".txt", ".list", ".zone", ".cidr", ".netset", ".csv"),
 )
 # "1.2.3.4;1.2.3.9;CH" is a row of a CSV, not a prefix with a comment.
@@ -191,8 +205,7 @@ _FEED = Lines(
 
 
 def _read_feed(spec: SourceSpec) -> Iterator[SourceTable]:
-    name = encoding_option(spec)
-    return _FEED.read(spec, lambda member: transcode(member, name))
+    return _FEED.read(spec, partial(transcode, encoding=encoding_option(spec)))
 
 
 def _detect_feed(opening: Opening) -> Detection | None:
@@ -207,9 +220,8 @@ def _detect_feed(opening: Opening) -> Detection | None:
 # Source: "RIR statistics exchange format", as the registries publish it.
 #: "cc|": any text and its bar.
 _RIR_CELL = r"[^|\n]*\|"
-_RIR_COMMENT = "[ \t]*#"
 _RIR_LAYOUT = line_layout(
-    _RIR_COMMENT,
+    "[ \t]*#",
     rf"[0-9.]+\|{_RIR_CELL}",  # the version line
     # ripencc|*|ipv4|*|12345|summary
     rf"{_RIR_CELL}\*\|{_RIR_CELL}\*\|[0-9]*\|summary",
@@ -239,18 +251,6 @@ def _day(cells: pa.DictionaryArray) -> pa.DictionaryArray:
 
 
 _DAY = "^([12][0-9]{3})([0-9]{2})([0-9]{2})$"
-
-
-def _checked(member: Member) -> Member:
-    if not _is_delegated(member):
-        remedy = "name a delegated or delegated-extended file as the registry publishes it"
-        raise BuildError(member.label, "not delegated statistics", remedy=remedy)
-    return member
-
-
-def _is_delegated(member: Member) -> bool:
-    cells, _ = first_record(member, line_layout(_RIR_COMMENT))
-    return _RIR_FIRST.match("".join(cells)) is not None
 
 
 def _delegated(kind: pa.Array, start: pa.Array, value: pa.Array) -> ParsedRanges:
@@ -287,11 +287,13 @@ _DELEGATIONS = Lines(
     _RIR_PATTERN,
     _RIR_LAYOUT,
     ("-latest", ".txt"),
+    first=_RIR_FIRST,
+    remedy="name a delegated or delegated-extended file as the registry publishes it",
 )
 
 
 def _detect_rir(opening: Opening) -> Detection | None:
-    return Detection("delegations") if _is_delegated(opening.start) else None
+    return Detection("delegations") if _DELEGATIONS.begins(opening.start) else None
 
 
 CIDR_LIST = SourceFormat(
@@ -315,7 +317,7 @@ GEOFEED = SourceFormat("geofeed", frozenset({"encoding"}), _read_feed, _detect_f
 RIR = SourceFormat(
     "rir",
     frozenset(),
-    partial(_DELEGATIONS.read, prepare=_checked),
+    _DELEGATIONS.read,
     _detect_rir,
     # The last day in the version line: 2|ripencc|1700693999|260000|19830705|20231122|+0100.
     in_first_lines(r"(?m)^2(?:\.[0-9])?\|[a-z]+\|[0-9]*\|[0-9]*\|[0-9]*\|([0-9]{8})\|"),

@@ -10,16 +10,16 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup_builder.sources.reading.dictionary_columns import (
-    with_values,
-    without_null_island,
-)
+from geolookup_builder.sources.reading.dictionary_columns import with_values, without_rows
 from geolookup_builder.sources.reading.products import Fields, Offer, stated
 
 #: A code, in columns that hold names in some editions of a file.
 ALPHA2 = "[A-Za-z]{2}"
 #: Why the products of a vendor that locate nothing are refused.
 NO_FIELD = "no field of a dataset holds its values"
+# 0, -0, +0.000 and " 0. ".
+_ZERO = r"^ *[+-]?0+(\.0*)? *$"
+_COORDINATES = ("latitude", "longitude")
 _NOTHING = pa.scalar(None, pa.string())
 
 
@@ -59,4 +59,12 @@ def offers(
 
 def located(_rows: pa.RecordBatch, fields: Fields) -> Fields:
     """Return the fields without coordinates of 0,0: most vendors write them for "unknown"."""
-    return without_null_island(fields)
+    if not all(name in fields for name in _COORDINATES):
+        return fields
+    origin = pc.and_(*(_is_zero(fields[name]) for name in _COORDINATES))
+    return {**fields, **{name: without_rows(fields[name], origin) for name in _COORDINATES}}
+
+
+def _is_zero(column: pa.DictionaryArray) -> pa.BooleanArray:
+    zero = pc.match_substring_regex(column.dictionary, _ZERO)
+    return pc.fill_null(zero.take(column.indices), False)

@@ -19,9 +19,6 @@ from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.table import Table
 from geolookup_builder.sources.reading.text import prefix_texts
 
-# 0, -0, +0.000 and " 0. ".
-_ZERO = r"^ *[+-]?0+(\.0*)? *$"
-_COORDINATES = ("latitude", "longitude")
 #: The option of a source.
 OPTION = "cells"
 #: The length of a prefix by its netmask, of both families.
@@ -89,21 +86,6 @@ def mark(column: pa.DictionaryArray, rows: pa.Array, word: str) -> pa.Dictionary
     # The word is the last value.
     index = pa.scalar(len(values) - 1, column.indices.type)
     return pa.DictionaryArray.from_arrays(pc.if_else(rows, index, column.indices), values)
-
-
-def without_null_island(
-    fields: Mapping[str, pa.DictionaryArray],
-) -> Mapping[str, pa.DictionaryArray]:
-    """Return the fields without coordinates of 0,0: most vendors write them for "unknown"."""
-    if not all(name in fields for name in _COORDINATES):
-        return fields
-    origin = pc.and_(*(_is_zero(fields[name]) for name in _COORDINATES))
-    return {**fields, **{name: without_rows(fields[name], origin) for name in _COORDINATES}}
-
-
-def _is_zero(column: pa.DictionaryArray) -> pa.BooleanArray:
-    zero = pc.match_substring_regex(column.dictionary, _ZERO)
-    return pc.fill_null(zero.take(column.indices), False)
 
 
 def without_rows(column: pa.DictionaryArray, rows: pa.BooleanArray) -> pa.DictionaryArray:
