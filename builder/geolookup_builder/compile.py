@@ -38,7 +38,6 @@ from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.values import load_reference
 
 
@@ -83,7 +82,7 @@ def sources_read(
 @contextmanager
 def compiling(recipe: Recipe) -> Iterator[None]:
     """Set the process up for a build or a check of a recipe."""
-    with system_memory(), silent_invalid_rows(), hide_keys(mask_of_sources(recipe)):
+    with system_memory(), hide_keys(mask_of_sources(recipe)):
         yield
 
 

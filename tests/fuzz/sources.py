@@ -43,7 +43,6 @@ from tests.internals.builder import (
     find_rejects,
     load_reference,
     mask_lines,
-    silent_invalid_rows,
     unlimited_cells,
 )
 from tests.internals.filesystem import limits
@@ -67,7 +66,7 @@ def _run(data: bytes) -> None:
     for name, content in files.items():
         (folder / name.decode()).write_bytes(content)
     (folder / "recipe.toml").write_bytes(_HEAD + head)
-    with mock.patch.object(limits, "ALLOWED_BYTES", _MOST_UNPACKED), silent_invalid_rows():
+    with mock.patch.object(limits, "ALLOWED_BYTES", _MOST_UNPACKED):
         accepted(lambda: _read(folder), BuildError, folder, check_error)
 
 

@@ -208,16 +208,11 @@ def integer_family(rows: Sample) -> int:
     return 6 if 2 * len(beyond) > len(cells) else 4
 
 
-def begins_object(member: Member) -> bool:
-    """Return whether the first character of a file that is not a blank begins a JSON object."""
-    return begins_json(member, b"{")
-
-
-def begins_json(member: Member, brackets: bytes = b"{[") -> bool:
-    """Return whether a file begins as a JSON object or array."""
+def begins_json(member: Member, *brackets: bytes) -> bool:
+    """Return whether a file begins as a JSON object or array, or with the given bracket."""
     with member.open() as stream:
         start: bytes = stream.read(_START_BYTES)
-    return start.removeprefix(codecs.BOM_UTF8).lstrip().startswith((brackets[:1], brackets[-1:]))
+    return start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(brackets or (b"{", b"["))
 
 
 def kind_of(member: Member) -> Kind | None:
