@@ -38,7 +38,7 @@ from geolookup_builder.sources.reading.products import (
 )
 from geolookup_builder.sources.reading.sniffing import Detection, NearMissError
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.vendor_columns import offered_column
+from geolookup_builder.vendor_columns import offered_type
 
 COMMAS = Layout((), frozenset(), frozenset())
 _HALVES = ("latitude", "longitude")
@@ -108,16 +108,13 @@ class Planner:
         self._delivered: set[str] = set()
         self._known: set[str] = set()
 
-    def plan(
-        self, header: Header, product: Product, layout: Layout = COMMAS, *, is_sample: bool = False
-    ) -> Reading:
+    def plan(self, header: Header, product: Product, layout: Layout = COMMAS) -> Reading:
         """Return how a file is read; ``layout`` has its punctuation.
 
-        ``is_sample``: the header is of some records; others may have further own columns. Raises
-        BuildError for a file without a range, and with half a coordinate.
+        Raises BuildError for a file without a range, and with half a coordinate.
         """
         ranges, parse = self._ranges(header, product)
-        values = self._values(header, product, ranges, is_sample=is_sample)
+        values = self._values(header, product, ranges)
         self._check_halves(header, values, product)
         helpers = [name for name in product.helpers if name in header]
         layout = replace(
@@ -191,7 +188,7 @@ class Planner:
         return parse or parse_range
 
     def _values(
-        self, header: Header, product: Product, ranges: Sequence[str], *, is_sample: bool
+        self, header: Header, product: Product, ranges: Sequence[str]
     ) -> dict[str, tuple[Offer, ...]]:
         used = {*ranges, *self.mapping.values()}
         for column, name in self.mapping.items():
@@ -204,11 +201,11 @@ class Planner:
         }
         values = {}
         for column in self._fields:
-            offers = self._offers(header, product, column, is_sample=is_sample)
+            offers = self._offers(header, product, column)
             name = by_name.get(column, "")
             is_own = column.startswith(OWN_PREFIX)
             # ``domain`` of a product may be the domain of the AS, not what a recipe can declare.
-            has_meaning = product.knows(name) and not (is_own and offered_column(name) is None)
+            has_meaning = product.knows(name) and not (is_own and offered_type(name) is None)
             if not offers and name and not has_meaning:
                 offers = [Offer((name,))]
             if offers and (not is_own or column in self.spec.fields):
@@ -217,30 +214,28 @@ class Planner:
         self._known |= {*header.names, *product.offered(header)}
         return values
 
-    def _offers(
-        self, header: Header, product: Product, column: str, *, is_sample: bool
-    ) -> list[Offer]:
+    def _offers(self, header: Header, product: Product, column: str) -> list[Offer]:
         """Return the offers of a column in a file: of the recipe, or else of the product."""
         own = column.removeprefix(OWN_PREFIX) if column.startswith(OWN_PREFIX) else ""
         name = self.mapping.get(column, own or column)
         is_mapped = column in self.mapping and name in header
-        offers = product.offers(name) if column not in self.mapping or offered_column(name) else ()
+        offers = product.offers(name) if column not in self.mapping or offered_type(name) else ()
         in_file = [offer for one in offers if (offer := one.in_file(header))]
         if own and offers and (error := self._type_error(column, name)):
             if in_file and not is_mapped:
                 raise error
-        elif is_sample and own and offers and not in_file:
+        elif header.is_sample and own and offers and not in_file:
             in_file = [replace(offers[0], columns=offers[0].columns[:1])]
         return in_file or ([Offer((name,))] if is_mapped else [])
 
     def _type_error(self, column: str, name: str) -> BuildError | None:
         """Return the error of an own column that has another type than its offered one."""
-        field, offered = self._fields[column], offered_column(name)
+        field, offered = self._fields[column], offered_type(name)
         kind = column_members(field)["type"]
-        if offered is None or kind == offered.type:
+        if offered is None or kind == offered:
             return None
-        problem = f"columns.{field.member} is {kind}, but {name} is {offered.type}"
-        remedy = f'write {field.member} = "{offered.type}" in [columns]'
+        problem = f"columns.{field.member} is {kind}, but {name} is {offered}"
+        remedy = f'write {field.member} = "{offered}" in [columns]'
         return BuildError(self.spec.recipe, problem, remedy=remedy)
 
     def _in_cells(self, offer: Offer, column: str, header: Header) -> Offer:
