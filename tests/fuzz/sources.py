@@ -71,10 +71,10 @@ def _run(data: bytes) -> None:
 
 
 def _read(folder: Path) -> None:
-    plan = document.read_recipe(folder / "recipe.toml", auto.options(FORMATS))
+    plan = document.read_recipe(folder / "recipe.toml", auto.options())
     if not _stays_inside(plan):
         return
-    plan = auto.detect_formats(plan, FORMATS)
+    plan = auto.detect_formats(plan)
     options = Options(max_rejects=1 << 40)
     columns = Columns(MemoryBudget.of(None), folder / "dataset")
     build = OverlaidSources(plan, _reference(), (), options, Progress(), columns, {})
