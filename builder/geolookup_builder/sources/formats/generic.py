@@ -21,8 +21,8 @@ from geolookup_builder.sources.reading import arrow_tables, delimited, jsonlines
 from geolookup_builder.sources.reading.dictionary_columns import OPTION
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading, parse_range
-from geolookup_builder.sources.reading.product_files import file_batches, syntax_of, typed_header
-from geolookup_builder.sources.reading.products import Header, Product
+from geolookup_builder.sources.reading.product_files import file_batches, syntax_of
+from geolookup_builder.sources.reading.products import Header, Product, typed_header
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, NearMissError, Opening
 from geolookup_builder.sources.reading.text import Layout
@@ -79,9 +79,9 @@ def _can_delimit(character: str) -> bool:
 def _header(syntax: ModuleType, member: Member, request: _Request) -> Header:
     """Return the columns of a file; positions from 1 if a text has no header."""
     if syntax is jsonlines:
-        return typed_header(member, jsonlines.schema(member, request.json_paths))
+        return typed_header(member.label, jsonlines.schema(member, request.json_paths))
     if syntax is not delimited:
-        return typed_header(member, syntax.schema(member))
+        return typed_header(member.label, syntax.schema(member))
     if not request.layout.header:
         width = sniffing.sample(member, request.layout.delimiter).width
         return Header(member.label, tuple(str(at) for at in range(1, width + 1)))

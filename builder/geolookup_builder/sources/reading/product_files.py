@@ -9,17 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType, ModuleType
 
-import pyarrow as pa
-
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading
-from geolookup_builder.sources.reading.products import Header, Product, best
+from geolookup_builder.sources.reading.products import Header, Product, best, typed_header
 from geolookup_builder.sources.reading.reader import Batch, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_json
-from geolookup_builder.sources.reading.typed_columns import leaves
 
 _SHOWN = 5  # columns, in messages
 
@@ -35,7 +32,7 @@ def _header(syntax: ModuleType, member: Member) -> Header:
     """Return the columns of a file; BuildError for a repeated name in a CSV."""
     if syntax is delimited:
         return csv_header(member)
-    return typed_header(member, syntax.schema(member))
+    return typed_header(member.label, syntax.schema(member))
 
 
 def csv_header(member: Member) -> Header:
@@ -107,16 +104,9 @@ def tables(
 
 def file_batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterator[Batch]:
     """Yield the rows of a file; JSON records with other keys than the first are planned anew."""
-    if syntax is not jsonlines:
-        return syntax.batches(member, reading.layout, reading.meaning)  # type: ignore[no-any-return]
-    return jsonlines.batches(
-        member, reading, lambda schema: reading.replan(typed_header(member, schema))
-    )
-
-
-def typed_header(member: Member, schema: pa.Schema) -> Header:
-    """Return the columns of Parquet, JSON or a table by their paths."""
-    return Header(member.label, tuple(leaves(schema)), schema)
+    if syntax is jsonlines:
+        return jsonlines.batches(member, reading)
+    return syntax.batches(member, reading.layout, reading.meaning)  # type: ignore[no-any-return]
 
 
 def detect_product(opening: Opening, format_: str, products: Sequence[Product]) -> Detection | None:
