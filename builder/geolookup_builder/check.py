@@ -12,7 +12,6 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -31,7 +30,7 @@ from geolookup_builder.memory import peak
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
-from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources import auto
 from geolookup_builder.sources.guesses import changed
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 
@@ -133,9 +132,7 @@ class _Check:
             with self._noted(check):
                 local = with_cached_path(spec, self._options.cache)
                 check.files = _sizes(local)
-                source = _after_near_misses(
-                    check, local, partial(auto.detect_format, formats=FORMATS)
-                )
+                source = _after_near_misses(check, local, auto.detect_format)
                 check.format, check.reason = source.format, source.detection
                 yield replace(source, detection=""), check  # stated once
             if not check.format:

@@ -18,7 +18,7 @@ from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.remote.transfer import FetchedFile, fetch
 from geolookup_builder.datasets.source import location
 from geolookup_builder.recipe.document import LAST_MODIFIED, Recipe, SourceSpec
-from geolookup_builder.sources.reading.inputs import members, missing_files
+from geolookup_builder.sources.reading.inputs import members, paths
 from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
 
 _CHUNK = 1 << 20
@@ -142,7 +142,7 @@ def missing_source(spec: SourceSpec) -> str:
     """Return that a local source has no file; empty if it has one, or is a table in memory."""
     if "table" in spec.options or (spec.is_dataset and location(spec).exists()):
         return ""
-    return missing_files(spec.path, spec.base)
+    return "" if paths(spec.path, spec.base, ("",)) else f"no file {spec.base / spec.path}"
 
 
 def _make_local(

@@ -67,7 +67,7 @@ from geolookup_builder.sources.reading import (
     stated_dates,
     typed_columns,
 )
-from geolookup_builder.sources.reading.delimited import find_rejects, silent_invalid_rows
+from geolookup_builder.sources.reading.delimited import find_rejects
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells

@@ -151,9 +151,9 @@ class Catalogue:
             return fitting[0]
         label, edition = self.label.format(table), self.editions[0]
         names = (*edition.columns, *self.tables[table][0])
-        sniffing.check_width(rows, len(names), label, self.choice)
         patterns = {**self.content, **edition.content}
-        sniffing.check_content(rows, names, patterns, label, *self.missing)
+        if bad := sniffing.mismatch(rows, names, patterns, label, self.missing):
+            raise BuildError(rows.member.label, bad[1], line=bad[0], remedy=self.choice)
         return names, edition
 
     def _fitting(
@@ -168,8 +168,9 @@ class Catalogue:
         return [
             (names, edition)
             for names, edition in layouts
-            if len(names) == rows.width
-            and not sniffing.mismatch(rows, names, {**patterns, **edition.content}, *self.missing)
+            if not sniffing.mismatch(
+                rows, names, {**patterns, **edition.content}, table, self.missing
+            )
         ]
 
     def _shown(self, rows: Sample) -> list[str]:
