@@ -153,8 +153,7 @@ def _layers_of(
     layers = of_source(intervals, in_special).numbers
     if in_special:
         counts.mark(position, intervals, _USED)
-    for part in special:
-        intervals.owner[part] = -1
+    intervals.owner[special] = -1
     counts.mark(position, intervals, _USED)
     layers |= of_source(intervals, public).numbers
     return band.crop(Partition(intervals.starts, layers))
