@@ -41,18 +41,23 @@ def tables(
         network = _rows_table(interned.networks, in_table(NETWORK))
         country = _country(interned, reference, countries)
         own = None if interned.own_rows is None else _rows_table(interned.own_rows, schema.own)
-    families = interned.families
-    intervals = {fmt.INTERVALS[key]: _intervals(of, columns) for key, of in families.items()}
-    jumps = jump_table(families[4].starts.low, columns.release)
     return {
-        **intervals,
-        fmt.IPV4_JUMP: pa.table({"interval": jumps}),
-        fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": _sparse(families[6].starts.high, columns)}),
+        **interval_tables(interned.families, columns),
         fmt.LOCATION: location(),
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
         fmt.ZONE: pa.table({"zone": pa.array(interned.locations.zones, pa.string())}),
         **({} if own is None else {fmt.OWN: own}),
+    }
+
+
+def interval_tables(families: Mapping[int, Partition], columns: Columns) -> dict[str, pa.Table]:
+    """Return the tables of the intervals that answer, by file name."""
+    jumps = jump_table(families[4].starts.low, columns.release)
+    return {
+        **{fmt.INTERVALS[family]: _intervals(part, columns) for family, part in families.items()},
+        fmt.IPV4_JUMP: pa.table({"interval": jumps}),
+        fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": _sparse(families[6].starts.high, columns)}),
     }
 
 
@@ -122,7 +127,7 @@ def _rows_table(
     for field in fields:
         values = rows[field.source_column].combine_chunks()
         # Lists of texts are JSON texts before.
-        values = lists(values) if field.type == TEXTS else _column(values)
+        values = lists(values) if field.type == TEXTS else dictionary(values)
         columns[field.column] = values
         texts.append(json_texts(values, ABSENT if field.optional else UNKNOWN))
     return pa.table({**columns, **json_columns(texts)})
@@ -152,7 +157,7 @@ def _country_record(
     return record
 
 
-def _column(column: pa.Array) -> pa.Array:
+def dictionary(column: pa.Array) -> pa.Array:
     """Return texts as a dictionary with the narrowest indices; other values as they are."""
     if not pa.types.is_string(column.type):
         return column
