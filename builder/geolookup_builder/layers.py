@@ -21,8 +21,8 @@ import numpy as np
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import Addresses, Bools, count_addresses, cut_at, overlay
 from geolookup.dataset.runs import Codes
-from geolookup_builder.columns import Columns, Partition
-from geolookup_builder.flatten import Intervals, coalesce
+from geolookup_builder.columns import ROW, Columns, Partition
+from geolookup_builder.flatten import Intervals
 from geolookup_builder.layer_values import UNKNOWN
 
 #: The number of addresses decided: by layer, then by "ipv4" and "ipv6".
@@ -77,16 +77,10 @@ def cut(intervals: Intervals, ranges: Iterable[Range]) -> tuple[Intervals, Bools
     return Intervals(starts, intervals.owner[at]), is_inside[of_bound]
 
 
-def without(intervals: Intervals, kept: Intervals) -> Intervals:
-    """Remove the owner of the space that no interval of ``kept`` owns."""
-    starts, (of_kept, at) = overlay([kept.starts, intervals.starts])
-    return coalesce(Intervals(starts, np.where(kept.owner[of_kept] < 0, -1, intervals.owner[at])))
-
-
-def restrict(partition: Partition, kept: Intervals) -> Partition:
-    """Make all layers unknown in the space that no interval of ``kept`` owns."""
+def restrict(partition: Partition, kept: Partition) -> Partition:
+    """Make all layers unknown in the space where ``kept`` has no row."""
     starts, (of_kept, at) = overlay([kept.starts, partition.starts])
-    is_kept = kept.owner[of_kept] >= 0
+    is_kept = kept.numbers[ROW][of_kept] > 0
     # UNKNOWN is 0.
     return partition.changed(starts, lambda codes: codes[at] * is_kept).joined()
 
