@@ -111,10 +111,7 @@ class DatasetSource:
     def countries(self) -> Iterator[dict[str, object]]:
         """Yield the rows of its country table, without the unknown row."""
         names = [field.column for field in in_table(COUNTRY)]
-        for row in self.tables.batches[fmt.COUNTRY].select(names).slice(1).to_pylist():
-            # The reference table states whole numbers as integers.
-            is_whole = {name: isinstance(of, float) and of.is_integer() for name, of in row.items()}
-            yield {name: int(of) if is_whole[name] else of for name, of in row.items()}
+        yield from self.tables.batches[fmt.COUNTRY].select(names).slice(1).to_pylist()
 
     def provenance(self) -> dict[int, Partition]:
         """Return which of its sources decided each layer, by family."""
