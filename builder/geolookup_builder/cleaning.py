@@ -20,7 +20,7 @@ from geolookup.contract.fields import COUNTRY_ALIASES, LOCATION, Field
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import F64, I64, Addresses, Bools
 from geolookup_builder.build_report import FAR_KM
-from geolookup_builder.layer_values import Column, Distinct, distinct
+from geolookup_builder.layer_values import Column, Distinct, Tuples, distinct
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.reference.country_boxes import far_places
 from geolookup_builder.rejects import MOST_LISTED, Remarks
@@ -187,17 +187,18 @@ def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference
 
 def _far(location: Distinct | None) -> Far:
     """Return the far rows of a batch, by the distinct tuples of their locations."""
-    fields = {} if location is None else location.tuples.fields
-    if location is None or not fields.keys() >= {_COUNTRY, *_COORDINATES}:
+    of_row, tuples = location or (None, Tuples({}))
+    fields = tuples.fields
+    if of_row is None or not fields.keys() >= {_COUNTRY, *_COORDINATES}:
         return Far(np.empty(0, np.int64), 0)
     codes, country = fields[_COUNTRY].values.to_pylist(), fields[_COUNTRY].codes
     latitudes, longitudes = _degrees(fields["latitude"]), _degrees(fields["longitude"])
     is_far = np.zeros(len(country) + 1, bool)  # the last: the code -1, without a location
     far = far_places(codes, country, latitudes, longitudes, FAR_KM)
     is_far[far] = True
-    rows = np.flatnonzero(is_far[location.codes])
+    rows = np.flatnonzero(is_far[of_row])
     is_far[far[far_places(codes, country[far], longitudes[far], latitudes[far], FAR_KM)]] = False
-    return Far(rows, int(np.count_nonzero(is_far[location.codes[rows]])))
+    return Far(rows, int(np.count_nonzero(is_far[of_row[rows]])))
 
 
 def _degrees(column: Column) -> F64:

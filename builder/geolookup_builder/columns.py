@@ -31,6 +31,8 @@ from geolookup_builder.memory import MemoryBudget
 
 #: Intervals of a chunk. Four times as many take no less time and 100 MB more.
 CHUNK = 1 << 20
+#: The column of deciding rows: 1 + the position of each.
+ROW = ""
 #: The columns of a partition by name.
 Numbers = dict[str, NDArray[Any]]
 

@@ -24,7 +24,6 @@ from geolookup_builder.datasets.below import known_space
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
@@ -127,7 +126,7 @@ class OverlaidSources:
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
         """Overlay the kept part of a dataset."""
         report, fields = dataset.report(spec.fields), spec.fields
-        kept = dict[int, Intervals]()
+        kept = dict[int, Partition]()
         self.report.sources.append(report)
         if spec.restriction:
             with self.progress.stage(f"restricting {dataset.name}"):

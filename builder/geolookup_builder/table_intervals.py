@@ -22,7 +22,7 @@ from geolookup.parallel import alongside
 from geolookup_builder import bands
 from geolookup_builder.bands import Band
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.columns import Columns, JoinedIntervals, Partition
+from geolookup_builder.columns import ROW, Columns, JoinedIntervals, Partition
 from geolookup_builder.flatten import Intervals, duplicates, flatten
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import UNKNOWN
@@ -32,8 +32,6 @@ from geolookup_builder.rows import EXCLUDED, Positions, Rows
 #: Marks of a row, a bit each: it owns an interval, hidden space included; it owns one
 #: that lookups search; it has an address in special-purpose space; it has a value.
 _OWNER, _USED, _SPECIAL, _VALUE = (np.uint8(1 << bit) for bit in range(4))
-#: The layer of deciding rows, beside those of the schema.
-ROW = ""
 
 
 def flatten_table(
@@ -42,14 +40,14 @@ def flatten_table(
     columns: Columns,
     *,
     with_rows: bool = False,
-) -> dict[int, Intervals]:
+) -> dict[int, Partition]:
     """Flatten the rows of a table, and overlay them below ``partitions``, in place.
 
     Counts the rows in their report. Returns the deciding rows by family, if asked for.
     """
     private, families = rows.schema.private_layers, rows.families(partitions)
     counts = {family: _Counts(np.zeros(rows.report.read, np.uint8)) for family in families}
-    owners = dict[int, Intervals]()
+    owners = dict[int, Partition]()
 
     def flatten_family(family: int) -> None:
         of_family = families[family]
@@ -67,8 +65,7 @@ def flatten_table(
         of_bands = of_family.divide(base.starts, most)
         partitions[family] = bands.underlay_bands(base, of_bands, below, columns)
         if with_rows:
-            of_rows = deciding.finish()
-            owners[family] = Intervals(of_rows.starts, of_rows.numbers[ROW] - 1)
+            owners[family] = deciding.finish()
 
     with alongside(partial(flatten_family, 6), rows.report.read) as ipv6:
         flatten_family(4)
@@ -153,8 +150,7 @@ def _layers_of(
     layers = of_source(intervals, in_special).numbers
     if in_special:
         counts.mark(position, intervals, _USED)
-    for part in special:
-        intervals.owner[part] = -1
+    intervals.owner[special] = -1
     counts.mark(position, intervals, _USED)
     layers |= of_source(intervals, public).numbers
     return band.crop(Partition(intervals.starts, layers))

@@ -18,7 +18,7 @@ from geolookup.dataset.intervals import U64, Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
 from geolookup_builder.columns import Columns, Partition
-from geolookup_builder.fragments import json_columns, json_texts, plain_texts
+from geolookup_builder.fragments import json_columns, json_texts
 from geolookup_builder.intern import InternedContent
 from geolookup_builder.values import Reference, lists
 
@@ -143,8 +143,7 @@ def _country(
         field.column: pa.array([record[field.column] for record in records], type_of(field))
         for field in in_table(COUNTRY)
     }
-    texts = [plain_texts(record[name] for record in records) for name in columns]
-    return pa.table({**columns, **json_columns(texts)})
+    return pa.table({**columns, **json_columns([*map(json_texts, columns.values())])})
 
 
 def _country_record(

@@ -24,9 +24,8 @@ from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import Codes, factorize
-from geolookup_builder.columns import Columns, Partition
+from geolookup_builder.columns import ROW, Columns, Partition
 from geolookup_builder.datasets.source import DatasetSource
-from geolookup_builder.flatten import Intervals
 from geolookup_builder.layers import underlay
 from geolookup_builder.tables import dictionary, interval_tables
 
@@ -34,10 +33,10 @@ from geolookup_builder.tables import dictionary, interval_tables
 _KEYS = ("country", "zone", "json")
 
 
-def known_space(partitions: Mapping[int, Partition]) -> dict[int, Intervals]:
-    """Return by family a partition: where nothing is known, the owner is -1."""
+def known_space(partitions: Mapping[int, Partition]) -> dict[int, Partition]:
+    """Return by family where anything is known."""
     return {
-        family: Intervals(part.starts, np.where(any_known(part.numbers), 0, -1))
+        family: Partition(part.starts, {ROW: any_known(part.numbers)})
         for family, part in partitions.items()
     }
 
