@@ -101,6 +101,8 @@ def check_some(spec: SourceSpec, tables: Sequence[SourceReport], rejects: Path |
         remedy = "check the file and its format; "
         if table.rejected.total() or table.nulled.total():
             remedy += f"{rejects_file(rejects)} lists the bad rows; "
+        if table.rows["clipped"]:
+            remedy += "private networks need own columns with private = true; "
         remedy += 'if it may be empty, write empty = "ok" in its recipe'
         raise BuildError(spec.recipe, f"{problem} in {path} ({counts})", remedy=remedy)
     if not any(table.used for table in tables):

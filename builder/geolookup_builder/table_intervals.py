@@ -8,8 +8,9 @@ own columns with ``private = true``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -72,7 +73,6 @@ def flatten_table(
     with alongside(partial(flatten_family, 6), rows.report.read) as ipv6:
         flatten_family(4)
         ipv6()
-    rows.remove_files()
     _count([*counts.values()], rows.stated, rows.report, private)
     return owners
 
@@ -82,10 +82,8 @@ class _Counts:
     """The counts of one family's rows in a table, added up band by band."""
 
     marks: NDArray[np.uint8]  # by position in the table
-    duplicates: int = 0  # rows with the range of a later row
-    addresses: int = 0  # in special-purpose space
-    excluded_rows: int = 0  # in 6to4 and NAT64 space
-    excluded_addresses: int = 0
+    rows: Counter[str] = field(default_factory=Counter)
+    addresses: Counter[str] = field(default_factory=Counter)
 
     def mark(self, position: Positions, intervals: Intervals, mark: np.uint8) -> None:
         """Mark the rows that own intervals, given the position of each row."""
@@ -98,13 +96,13 @@ class _Counts:
         families.
         """
         family = rows.first.family
-        self.duplicates += duplicates(rows)
+        self.rows["duplicate"] += duplicates(rows)
         is_special, addresses = _inside(rows, ranges_of(family, PRIVATE))
         self.marks[rows.position[is_special]] |= _SPECIAL
-        self.addresses += addresses
+        self.addresses["special"] += addresses
         is_excluded, addresses = _inside(rows, EXCLUDED if family == 6 else ())
-        self.excluded_rows += int(np.count_nonzero(is_excluded))
-        self.excluded_addresses += addresses
+        self.rows["excluded"] += int(np.count_nonzero(is_excluded))
+        self.addresses["excluded"] += addresses
         for codes in rows.numbers.values():
             self.marks[rows.position[codes != UNKNOWN]] |= _VALUE
 
@@ -170,10 +168,10 @@ def _count(
 ) -> None:
     """Add the counts of a table's rows and addresses to the build report."""
     marks = np.bitwise_or.reduce([family.marks for family in families])
-    addresses = sum(family.addresses for family in families)
-    report.rows["duplicate"] = sum(family.duplicates for family in families)
-    report.rows["excluded"] += sum(family.excluded_rows for family in families)
-    report.addresses["excluded"] += sum(family.excluded_addresses for family in families)
+    for family in families:
+        report.rows.update(family.rows)
+        report.addresses.update(family.addresses)
+    addresses = report.addresses.pop("special")
     report.used, special, owners = (
         int(np.count_nonzero(marks & mark)) for mark in (_USED, _SPECIAL, _OWNER)
     )

@@ -73,5 +73,5 @@ from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Rejec
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 from geolookup_builder.values import Reference, load_reference
 from geolookup_builder.vendor_columns import COLUMNS as VENDOR_COLUMNS_COLUMNS
-from geolookup_builder.vendor_columns import offered_column, with_language
+from geolookup_builder.vendor_columns import offered_type, with_language
 from geolookup_builder.vocabulary import VOCABULARY, translate

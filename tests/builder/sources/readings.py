@@ -38,8 +38,8 @@ Stated = dict[str, Any]
 Files = Mapping[str, str | bytes]
 #: The type of each column that readers offer; LANG is German or Portuguese.
 OFFERED = {
-    column.name.replace("LANG", language): column.type
-    for column in COLUMNS
+    name.replace("LANG", language): kind
+    for name, kind in COLUMNS.items()
     for language in ("de", "pt_br")
 }
 #: Declares all of them, in one layer.

@@ -22,7 +22,7 @@ from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.vendor_values import offers
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner
-from geolookup_builder.sources.reading.product_files import PlannedFile, offered_columns, tables
+from geolookup_builder.sources.reading.product_files import PlannedFile, tables
 from geolookup_builder.sources.reading.products import Header, Product, words
 from geolookup_builder.sources.reading.reader import (
     REJECT_CHARACTERS,
@@ -262,5 +262,5 @@ FORMAT = SourceFormat(
     in_first_lines(
         r'"(?:createDate|creationTime|last_updated_timestamp)" *: *"([0-9]{4}-[0-9]{2}-[0-9]{2})'
     ),
-    offered_columns([_PRODUCT]),
+    (_PRODUCT,),
 )

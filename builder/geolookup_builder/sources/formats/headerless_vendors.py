@@ -12,7 +12,6 @@ from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.headerless import END, TABS, Catalogue, Edition
 from geolookup_builder.sources.formats.vendor_values import known, located, offers
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import Product, stated
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
@@ -203,25 +202,17 @@ _IP2REGION = Catalogue(
 )
 
 DBIP = SourceFormat(
-    "dbip",
-    frozenset({"layout"}),
-    _read_dbip,
-    _DBIP.detect,
-    offers=offered_columns([_DBIP.product]),
+    "dbip", frozenset({"layout"}), _read_dbip, _DBIP.detect, products=(_DBIP.product,)
 )
 SAPICS = SourceFormat(
-    "sapics",
-    frozenset(),
-    _SAPICS.read,
-    _detect_sapics,
-    offers=offered_columns([_SAPICS.product]),
+    "sapics", frozenset(), _SAPICS.read, _detect_sapics, products=(_SAPICS.product,)
 )
 IPTOASN = SourceFormat(
     "iptoasn",
     frozenset({"countries"}),
     _read_iptoasn,
     _IPTOASN.detect,
-    offers=offered_columns([_IPTOASN.product]),
+    products=(_IPTOASN.product,),
 )
 IP2REGION = SourceFormat(
     "ip2region", frozenset(), partial(_IP2REGION.read, suffix=".txt"), _IP2REGION.detect

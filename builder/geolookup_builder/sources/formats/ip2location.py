@@ -25,7 +25,6 @@ from geolookup_builder.sources.formats.vendor_values import known, located, offe
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without_rows
 from geolookup_builder.sources.reading.plans import Reading
-from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import Product, words
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 
@@ -235,7 +234,7 @@ def _format(name: str, catalogue: Catalogue, prefix: str) -> SourceFormat:
         frozenset({"db"}),
         partial(_read, catalogue=catalogue, prefix=prefix),
         catalogue.detect,
-        offers=offered_columns([catalogue.product]),
+        products=(catalogue.product,),
     )
 
 

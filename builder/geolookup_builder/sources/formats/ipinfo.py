@@ -12,7 +12,6 @@ from geolookup_builder.sources.formats import mmdb
 from geolookup_builder.sources.formats.ipinfo_products import IPINFO, IPLOCATE
 from geolookup_builder.sources.reading.product_files import (
     detect_product,
-    offered_columns,
     product_tables,
 )
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
@@ -30,12 +29,12 @@ FORMAT = SourceFormat(
     _read,
     partial(detect_product, format_="ipinfo", products=IPINFO),
     mmdb.build_date,
-    offered_columns(IPINFO),
+    IPINFO,
 )
 IPLOCATE_FORMAT = SourceFormat(
     "iplocate",
     frozenset(),
     partial(product_tables, products=IPLOCATE, suffixes=(".csv",)),
     partial(detect_product, format_="iplocate", products=IPLOCATE),
-    offers=offered_columns(IPLOCATE),
+    products=IPLOCATE,
 )

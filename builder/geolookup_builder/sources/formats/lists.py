@@ -28,7 +28,6 @@ from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Planner
-from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import ALWAYS, Header, Offer, Product
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
@@ -310,7 +309,7 @@ TOR = SourceFormat(
     _detect_exits,
     # "Downloaded 2026-01-31 12:00:00", before the lists that are archived.
     in_first_lines(r"(?m)^Downloaded ([0-9]{4}-[0-9]{2}-[0-9]{2})"),
-    offered_columns([_EXITS.product]),
+    (_EXITS.product,),
 )
 GEOFEED = SourceFormat("geofeed", frozenset({"encoding"}), _read_feed, _detect_feed)
 RIR = SourceFormat(
@@ -320,5 +319,5 @@ RIR = SourceFormat(
     _detect_rir,
     # The last day in the version line: 2|ripencc|1700693999|260000|19830705|20231122|+0100.
     in_first_lines(r"(?m)^2(?:\.[0-9])?\|[a-z]+\|[0-9]*\|[0-9]*\|[0-9]*\|([0-9]{8})\|"),
-    offered_columns([_DELEGATIONS.product]),
+    (_DELEGATIONS.product,),
 )

@@ -36,7 +36,6 @@ from geolookup_builder.sources.reading.product_files import (
     PlannedFile,
     csv_header,
     declaration_hint,
-    offered_columns,
     tables,
 )
 from geolookup_builder.sources.reading.products import Header, Product
@@ -322,5 +321,5 @@ def _detect(opening: Opening) -> Detection | None:
 
 
 FORMAT = SourceFormat(
-    "maxmind", frozenset({"columns", "locale"}), _read, _detect, offers=offered_columns(_PRODUCTS)
+    "maxmind", frozenset({"columns", "locale"}), _read, _detect, products=_PRODUCTS
 )

@@ -37,7 +37,7 @@ from geolookup_builder.sources.reading.mmdb_file import (
     paths_of,
 )
 from geolookup_builder.sources.reading.plans import Planner, Reading
-from geolookup_builder.sources.reading.product_files import declaration_hint, offered_columns
+from geolookup_builder.sources.reading.product_files import declaration_hint
 from geolookup_builder.sources.reading.products import (
     NO_RANGE,
     Header,
@@ -54,7 +54,7 @@ from geolookup_builder.sources.reading.reader import (
 )
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, kind_of
 from geolookup_builder.sources.reading.stated_dates import of_seconds
-from geolookup_builder.vendor_columns import offered_column
+from geolookup_builder.vendor_columns import offered_type
 
 #: Records decoded at once; a city file's are large.
 _CHUNK_RECORDS = 1 << 14
@@ -124,7 +124,7 @@ def _plan(
     # A key that the sample lacks, such as a rare one, may be in other records.
     offers = [offer.columns for column in BY_SOURCE_COLUMN for offer in product.offers(column)]
     rare = [keys[0] for keys in offers if keys and not {*paths}.intersection(keys)]
-    mapped = [key for key in planner.mapping.values() if offered_column(key) is None]
+    mapped = [key for key in planner.mapping.values() if offered_type(key) is None]
     lists = {path.removesuffix(".0") for path in paths if path.endswith(".0")}
     own = lists.intersection(names_of_fields(planner.spec.schema))
     names = sorted({*paths, *rare, *product.helpers, *mapped, *own})
@@ -218,5 +218,5 @@ FORMAT = SourceFormat(
     _read,
     _detect,
     build_date,
-    offered_columns(product for entry in PRODUCTS for product in entry.products),
+    tuple(product for entry in PRODUCTS for product in entry.products),
 )

@@ -226,7 +226,7 @@ def _ipinfo(*names: str) -> list[Product]:
 _FLAGS = _ipinfo("Privacy")[0]
 #: Names of the fields themselves, and what other vendors call them.
 _FLAT: Mapping[str, Offers] = {
-    **{column.name: known(column.name) for column in COLUMNS if LANGUAGE not in column.name},
+    **{name: known(name) for name in COLUMNS if LANGUAGE not in name},
     **_ipinfo("Core")[0].values,
     **{name: known(name) for name in BY_SOURCE_COLUMN},
     **offers(

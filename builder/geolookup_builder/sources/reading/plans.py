@@ -38,7 +38,7 @@ from geolookup_builder.sources.reading.products import (
 )
 from geolookup_builder.sources.reading.sniffing import Detection, NearMissError
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.vendor_columns import offered_column
+from geolookup_builder.vendor_columns import offered_type
 
 COMMAS = Layout((), frozenset(), frozenset())
 _HALVES = ("latitude", "longitude")
@@ -209,7 +209,7 @@ class Planner:
             name = by_name.get(column, "")
             is_own = column.startswith(OWN_PREFIX)
             # ``domain`` of a product may be the domain of the AS, not what a recipe can declare.
-            has_meaning = product.knows(name) and not (is_own and offered_column(name) is None)
+            has_meaning = product.knows(name) and not (is_own and offered_type(name) is None)
             if not offers and name and not has_meaning:
                 offers = [Offer((name,))]
             if offers and (not is_own or column in self.spec.fields):
@@ -225,7 +225,7 @@ class Planner:
         own = column.removeprefix(OWN_PREFIX) if column.startswith(OWN_PREFIX) else ""
         name = self.mapping.get(column, own or column)
         is_mapped = column in self.mapping and name in header
-        offers = product.offers(name) if column not in self.mapping or offered_column(name) else ()
+        offers = product.offers(name) if column not in self.mapping or offered_type(name) else ()
         in_file = [offer for one in offers if (offer := one.in_file(header))]
         if own and offers and (error := self._type_error(column, name)):
             if in_file and not is_mapped:
@@ -236,12 +236,12 @@ class Planner:
 
     def _type_error(self, column: str, name: str) -> BuildError | None:
         """Return the error of an own column that has another type than its offered one."""
-        field, offered = self._fields[column], offered_column(name)
+        field, offered = self._fields[column], offered_type(name)
         kind = column_members(field)["type"]
-        if offered is None or kind == offered.type:
+        if offered is None or kind == offered:
             return None
-        problem = f"columns.{field.member} is {kind}, but {name} is {offered.type}"
-        remedy = f'write {field.member} = "{offered.type}" in [columns]'
+        problem = f"columns.{field.member} is {kind}, but {name} is {offered}"
+        remedy = f'write {field.member} = "{offered}" in [columns]'
         return BuildError(self.spec.recipe, problem, remedy=remedy)
 
     def _in_cells(self, offer: Offer, column: str, header: Header) -> Offer:

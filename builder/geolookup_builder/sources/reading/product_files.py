@@ -20,7 +20,6 @@ from geolookup_builder.sources.reading.products import Header, Product, best
 from geolookup_builder.sources.reading.reader import Batch, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
 from geolookup_builder.sources.reading.typed_columns import leaves
-from geolookup_builder.vendor_columns import offered_column
 
 _SHOWN = 5  # columns, in messages
 
@@ -127,9 +126,3 @@ def detect_product(opening: Opening, format_: str, products: Sequence[Product]) 
     product = best(header, products, opening.spec.schema)
     planner = Planner(opening.spec)
     return planner.detection(header, product, format_) if product else None
-
-
-def offered_columns(products: Iterable[Product]) -> frozenset[str]:
-    """Return the names of the own columns that products offer."""
-    names = (name for product in products for name in product.values)
-    return frozenset(name for name in names if offered_column(name))

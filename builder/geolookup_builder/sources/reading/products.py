@@ -22,7 +22,7 @@ from geolookup.contract.schema import Schema
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.dictionary_columns import translate, with_values
 from geolookup_builder.sources.reading.typed_columns import find
-from geolookup_builder.vendor_columns import LANGUAGE, offered_column, with_language
+from geolookup_builder.vendor_columns import LANGUAGE, offered_type, with_language
 
 Fields: TypeAlias = Mapping[str, pa.DictionaryArray]
 #: The ``ranges`` of files whose ranges are in no column.
@@ -196,7 +196,7 @@ class Product:
     def offered(self, header: Header) -> Iterator[str]:
         """Yield the own columns that a file has, by the names that a recipe can declare."""
         columns = {*header.names, *map(_any_language, header.names)}
-        for name in filter(offered_column, self.values):
+        for name in filter(offered_type, self.values):
             offers = self.offers(name)
             if any(not one.columns or not columns.isdisjoint(one.columns) for one in offers):
                 yield name

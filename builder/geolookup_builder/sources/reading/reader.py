@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,10 @@ from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.stated_dates import StatedDate, no_date
+from geolookup_builder.vendor_columns import offered_type
 
+if TYPE_CHECKING:
+    from geolookup_builder.sources.reading.products import Product
 #: Of the text of a rejected record, if it is an object that may be long.
 REJECT_CHARACTERS = 1 << 10
 
@@ -122,8 +126,8 @@ class SourceFormat:
     """A source format: its name in recipes, its own options, its reader and its detector.
 
     ``detect`` says whether a file is of the format, for ``auto``; None or a BuildError: no.
-    ``stated_date`` reads the date of the data that a file states. ``offers`` are the names in
-    ``vendor_columns`` that files of the format may have.
+    ``stated_date`` reads the date of the data that a file states. ``products`` are what
+    its files may be, unless a recipe states that.
     """
 
     name: str
@@ -131,7 +135,13 @@ class SourceFormat:
     read: Callable[[SourceSpec], Iterator[SourceTable]]
     detect: Callable[[Opening], Detection | None] = lambda _opening: None
     stated_date: StatedDate = no_date
-    offers: frozenset[str] = frozenset()
+    products: tuple[Product, ...] = ()
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The own columns that files of the format may have, as ``vendor_columns`` names them."""
+        names = (name for product in self.products for name in product.values)
+        return frozenset(filter(offered_type, names))
 
     @property
     def all_options(self) -> frozenset[str]:

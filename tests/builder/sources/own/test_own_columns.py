@@ -23,7 +23,7 @@ from tests.builder.sources.readings import (
     fields,
     one,
 )
-from tests.internals.builder import FORMATS, offered_column, with_language
+from tests.internals.builder import FORMATS, offered_type, with_language
 from tests.internals.builder import VENDOR_COLUMNS_COLUMNS as COLUMNS
 from tests.internals.contract import TYPES, own_field
 from tests.skips import needs
@@ -33,18 +33,16 @@ BLOCKS, PLACES = test_maxmind.BLOCKS, test_maxmind.PLACES
 
 
 def test_the_table() -> None:
-    names = [column.name for column in COLUMNS]
-    assert len(set(names)) == len(names)
-    for column in COLUMNS:
-        own_field(column.name.replace("LANG", "de"), column.type)  # no name of the contract
-        assert column.type in TYPES
+    for name, kind in COLUMNS.items():
+        own_field(name.replace("LANG", "de"), kind)  # no name of the contract
+        assert kind in TYPES
     offered = {name for source_format in FORMATS.values() for name in source_format.offers}
-    assert offered == set(names)
+    assert offered == set(COLUMNS)
     assert with_language("city_name_pt_br") == ("city_name_LANG", "pt-BR")
     assert with_language("region_name_zh_hans") == ("region_name_LANG", "zh-Hans")
     for name in ("city_name", "city_name_", "name_de", "city_name_deu", "subdivision_2_name_de"):
         assert with_language(name) == (name, "")
-        assert offered_column(name) is None
+        assert offered_type(name) is None
 
 
 def own(stated: Stated) -> Stated:
@@ -179,9 +177,9 @@ _SAMPLES = {
 }
 #: A record with a key of each column's own name; two of them mean other columns.
 FLAT = {
-    column.name: _SAMPLES[column.type]
-    for column in COLUMNS
-    if "LANG" not in column.name and column.name != "proxy_type"
+    name: _SAMPLES[kind]
+    for name, kind in COLUMNS.items()
+    if "LANG" not in name and name != "proxy_type"
 }
 _OF_SERVICES = ("mobile_brand", "proxy_provider")
 _REGISTRY = {
