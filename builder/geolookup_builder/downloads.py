@@ -151,7 +151,7 @@ def missing_source(spec: SourceSpec) -> str:
 def with_cached_path(
     spec: SourceSpec,
     cache: Path | None,
-    guard: Callable[[SourceSpec], AbstractContextManager[None]] = nullcontext,
+    guard: Callable[[SourceSpec], AbstractContextManager[object]] = nullcontext,
 ) -> SourceSpec:
     """Return a source with a local path; the cache is read, and does not change.
 
