@@ -222,16 +222,10 @@ def _answered(quality: Quality, recipe: Path, dataset: Path) -> Iterator[Demand]
                 raise BuildError(recipe, problem, remedy=remedy) from error
             observed = ""
             if address is not None:
-                value = _value(engine, address, expectation)
+                value = engine.get(address, [expectation.field.path])[0]
                 text = "unknown" if value is None else json.dumps(value, ensure_ascii=False)
                 observed = f"{text} at {address}"
             yield Demand(f"expect {expectation.text}", observed, address is None)
-
-
-def _value(
-    engine: geolookup.Engine, address: IPv4Address | IPv6Address, expectation: Expectation
-) -> Any:
-    return engine.get(address, [expectation.field.path])[0]
 
 
 def _first_other(
@@ -243,7 +237,7 @@ def _first_other(
     before the first address with another one.
     """
     network, path = expectation.network, expectation.field.path
-    if not expectation.is_met_by(_value(engine, network[0], expectation)):
+    if not expectation.is_met_by(engine.get(network[0], [path])[0]):
         return network[0]
     if network.num_addresses == 1:
         return None

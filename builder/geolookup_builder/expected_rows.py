@@ -19,7 +19,7 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, DatasetError, count_text
 from geolookup.filesystem.unpacking import PACKED
 from geolookup_builder import limits
-from geolookup_builder.build_report import Demand, SourceReport, rejects_file
+from geolookup_builder.build_report import BuildReport, Demand, SourceReport, rejects_file
 from geolookup_builder.limits import Bound, Limits
 from geolookup_builder.recipe.table import Table
 
@@ -134,23 +134,22 @@ def check_demands(
     rows: int,
     tables: Sequence[SourceReport],
     earlier: RowsBefore,
-    warnings: list[str],
-) -> list[Demand]:
-    """Return the demands on the rows of a source; BuildError for one that is not met.
+    report: BuildReport,
+) -> None:
+    """Add the demands on the rows of a source to a report; BuildError for one that is not met.
 
-    A drop that cannot be checked is added to the warnings.
+    A drop that cannot be checked is a warning.
     """
     expected, of_name = spec.expected, earlier.get(product(name))
     before = of_name.pop(0) if of_name else None
     if "max_drop" in expected.limits and before is None:
-        warnings.append(f"{name}: max_drop was not checked: no earlier dataset has its rows")
-    demands = list(_demands(expected, name, rows, before, tables))
-    for demand in demands:
+        report.warnings.append(f"{name}: max_drop was not checked: no earlier dataset has its rows")
+    for demand in _demands(expected, name, rows, before, tables):
+        report.quality.append(demand)
         if not demand.is_met:
             problem = f"{demand.demand}: found {demand.observed}"
             remedy = "fetch the file again, or correct the demand"
             raise BuildError(spec.recipe, problem, remedy=remedy)
-    return demands
 
 
 def _demands(

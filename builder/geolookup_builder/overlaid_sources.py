@@ -192,10 +192,8 @@ class OverlaidSources:
             for report, of_table in zip_longest(tables, rejects):
                 check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
             expected_rows.check_some(spec, tables, options.rejects)
-            before, warnings = self._rows_before, self.report.warnings
-            self.report.quality += expected_rows.check_demands(
-                spec, name, rows, tables, before, warnings
-            )
+            before = self._rows_before
+            expected_rows.check_demands(spec, name, rows, tables, before, self.report)
         except BuildError:
             self.write_rejects()
             raise
