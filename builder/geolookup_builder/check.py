@@ -71,14 +71,14 @@ def check_recipe(
 
 def _commands(name: str, options: Options) -> tuple[str, str]:
     """Return the commands that build a recipe, and that download its sources."""
-    limits = [
-        f"--{limit.replace('_', '-')}={value}"
-        for limit in ("max_rejects", "max_nulled", "max_memory")
-        if (value := getattr(options, limit)) is not None
-    ]
-    cache = [] if options.cache is None else [f"--cache={options.cache}"]
+    stated = {
+        key: f"--{key.replace('_', '-')}={value}"
+        for key in ("max_rejects", "max_nulled", "max_memory", "cache")
+        if (value := getattr(options, key)) is not None
+    }
+    cache = [text for key, text in stated.items() if key == "cache"]
     return (
-        shlex.join(["geolookup", "build", name, "-o", "DIR", *limits, *cache]),
+        shlex.join(["geolookup", "build", name, "-o", "DIR", *stated.values()]),
         shlex.join(["geolookup", "update", name, "--download-only", *cache]),
     )
 

@@ -80,7 +80,7 @@ class SourceRows:
         report.keep(self._spec.fields)
         report.emptied.update(table.emptied)
         report.rejected = rejects.counts()
-        _report_files([member.numbers for member in rejects.members.values()], report, self._spec)
+        _report_files([numbers for numbers, _ in rejects.members.values()], report, self._spec)
         # Unary plus drops the fields whose count is 0.
         report.stated, report.nulled = +report.stated, +report.nulled
         report.read += rejects.skip_count()

@@ -105,7 +105,7 @@ class OverlaidSources:
                 owners = flatten_table(rows, partitions, self.columns, with_rows=bool(restriction))
                 deciding.append((report, owners))
             release()
-            members = [of_file.numbers.member for of_file in rejects.members.values()]
+            members = [numbers.member for numbers, _ in rejects.members.values()]
             files |= {member.label: member for member in members}
             expected_rows.check_releases(spec.expected, sorted(files))
         if restriction:
@@ -183,19 +183,16 @@ class OverlaidSources:
     ) -> None:
         """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
         options, mask = self.options, mask_of_sources(self.plan)
-        expected, limits = spec.expected, {**spec.expected.limits, **options.limits}
-        path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
+        limits = {**spec.expected.limits, **options.limits}
         if self.plan.fields is not None:
             for report in tables:
                 report.keep(self.plan.fields)
         try:
             for report, of_table in zip_longest(tables, rejects):
                 check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
-            expected_rows.check_some(expected, spec.recipe, path, tables, options.rejects)
-            before, warnings = self._rows_before, self.report.warnings
-            self.report.quality += expected_rows.check_demands(
-                spec, name, rows, tables, before, warnings
-            )
+            expected_rows.check_some(spec, tables, options.rejects)
+            before = self._rows_before
+            expected_rows.check_demands(spec, name, rows, tables, before, self.report)
         except BuildError:
             self.write_rejects()
             raise

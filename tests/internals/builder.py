@@ -14,7 +14,7 @@ from geolookup_builder.columns import Columns, JoinedIntervals, Partition
 from geolookup_builder.compile import compile_dataset, compile_recipe, sources_read
 from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.demands import check as demands_check
-from geolookup_builder.demands import failures
+from geolookup_builder.demands import failures, read_quality
 from geolookup_builder.downloads import read_through, with_local_paths
 from geolookup_builder.enrichment.regions import COLUMNS as REGION_COLUMNS
 from geolookup_builder.enrichment.regions import FILE as REGION_NAMES
@@ -44,7 +44,6 @@ from geolookup_builder.recipe.document import (
     read_recipe,
 )
 from geolookup_builder.recipe.loading import load, recipe_of_call
-from geolookup_builder.recipe.quality import read_quality
 from geolookup_builder.recipe.table import Table
 from geolookup_builder.reference.countries import COLUMNS as COUNTRIES_COLUMNS
 from geolookup_builder.reference.countries import (

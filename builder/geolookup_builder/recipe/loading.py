@@ -113,7 +113,14 @@ def recipe_of_call(
     keys = {key: value for key, value in dataset.items() if value is not None}
     tables = {} if columns is None else {"columns": columns}
     if sources is None:
-        return _of_name(recipe_name, (*tables, *keys))
+        if recipe_name is None:
+            raise TypeError("no recipe and no sources; pass one of them")
+        if beside := [*tables, *keys]:
+            raise ValueError(f"{beside[0]} goes with sources; write it into the recipe")
+        if not isinstance(recipe_name, str | PathLike):
+            kind = type(recipe_name).__name__
+            raise TypeError(f"recipe is of type {kind}; pass a path, or tables as sources=[…]")
+        return load(recipe_name)
     if recipe_name is not None:
         raise ValueError("recipe and sources are two recipes; pass one of them")
     if not isinstance(sources, list | tuple):
@@ -126,17 +133,6 @@ def recipe_of_call(
     document: dict[str, Any] = {"dataset": {"name": _NAME, **stated}, "source": items, **tables}
     formats = {**auto.options(), TABLE.name: TABLE.options}
     return of_document(Path("build"), document, formats, labels)
-
-
-def _of_name(name: object, keys: Sequence[str]) -> Recipe:
-    if name is None:
-        raise TypeError("no recipe and no sources; pass one of them")
-    if keys:
-        raise ValueError(f"{keys[0]} goes with sources; write it into the recipe")
-    if not isinstance(name, str | PathLike):
-        kind = type(name).__name__
-        raise TypeError(f"recipe is of type {kind}; pass a path, or tables as sources=[…]")
-    return load(name)
 
 
 def _source(label: Path, source: Source) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from geolookup.contract.schema import column_members
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns, range_twice
+from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns
 from geolookup_builder.sources.reading.dictionary_columns import (
     OPTION,
     Cells,
@@ -193,7 +193,8 @@ class Planner:
         used = {*ranges, *self.mapping.values()}
         for column, name in self.mapping.items():
             if name in ranges and column not in RANGE_NAMES:
-                raise range_twice(self.spec, name)
+                problem = f"column {name!r} is the range and something else in columns"
+                raise BuildError(self.spec.recipe, problem, remedy="keep one of them")
         by_name = {
             self.names[name]: name
             for name in header.names
