@@ -143,7 +143,7 @@ def underlay_bands(
 ) -> Partition:
     """Fill the layers that are unknown in ``base`` from ``below``, band by band.
 
-    The result of several bands is in new columns; the files of ``base`` are removed.
+    The result of several bands is in new columns.
     """
     if len(of_family) == 1:
         return underlay(base, below(of_family[0]))
@@ -153,7 +153,6 @@ def underlay_bands(
         joined.append(part)
         del part  # before the next band takes memory
         columns.release()
-    columns.remove(*base.columns())
     result = joined.finish()
     # Layers that are unknown everywhere share one array, without memory.
     unknown = np.broadcast_to(np.int32(UNKNOWN), len(result.starts))

@@ -12,7 +12,6 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -31,7 +30,7 @@ from geolookup_builder.memory import peak
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
-from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources import auto
 from geolookup_builder.sources.guesses import changed
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 
@@ -72,14 +71,14 @@ def check_recipe(
 
 def _commands(name: str, options: Options) -> tuple[str, str]:
     """Return the commands that build a recipe, and that download its sources."""
-    limits = [
-        f"--{limit.replace('_', '-')}={value}"
-        for limit in ("max_rejects", "max_nulled", "max_memory")
-        if (value := getattr(options, limit)) is not None
-    ]
-    cache = [] if options.cache is None else [f"--cache={options.cache}"]
+    stated = {
+        key: f"--{key.replace('_', '-')}={value}"
+        for key in ("max_rejects", "max_nulled", "max_memory", "cache")
+        if (value := getattr(options, key)) is not None
+    }
+    cache = [text for key, text in stated.items() if key == "cache"]
     return (
-        shlex.join(["geolookup", "build", name, "-o", "DIR", *limits, *cache]),
+        shlex.join(["geolookup", "build", name, "-o", "DIR", *stated.values()]),
         shlex.join(["geolookup", "update", name, "--download-only", *cache]),
     )
 
@@ -133,9 +132,7 @@ class _Check:
             with self._noted(check):
                 local = with_cached_path(spec, self._options.cache)
                 check.files = _sizes(local)
-                source = _after_near_misses(
-                    check, local, partial(auto.detect_format, formats=FORMATS)
-                )
+                source = _after_near_misses(check, local, auto.detect_format)
                 check.format, check.reason = source.format, source.detection
                 yield replace(source, detection=""), check  # stated once
             if not check.format:

@@ -20,7 +20,7 @@ from geolookup.contract.fields import COUNTRY_ALIASES, LOCATION, Field
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import F64, I64, Addresses, Bools
 from geolookup_builder.build_report import FAR_KM
-from geolookup_builder.layer_values import Column, Distinct, distinct
+from geolookup_builder.layer_values import Column, Distinct, Tuples, distinct
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.reference.country_boxes import far_places
 from geolookup_builder.rejects import MOST_LISTED, Remarks
@@ -28,7 +28,7 @@ from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Reference, clean, reason_of
 
 _COUNTRY, _REGION = "country_code", "region_code"
-_COORDINATES = ("latitude", "longitude")
+_COORDINATES = {"latitude", "longitude"}
 #: The fields that mean nothing without another: if its value is invalid, they are null too.
 DEPENDENTS = {
     "country_code": ("region_code", "region_name", "city_name", "postal_code"),
@@ -76,8 +76,7 @@ def clean_batch(batch: Batch, spec: SourceSpec, reference: Reference) -> CleanBa
     """Clean and number the values of a batch; safe to call from several threads."""
     schema, is_accepted = spec.schema, batch.ranges.family != 0
     columns, invalid = _columns(batch, spec, reference, is_accepted)
-    losses = [*invalid, *take_dependents(columns, invalid)]
-    losses += take_half_coordinates(columns, is_accepted)
+    losses = [*invalid, *take_dependents(columns, invalid, is_accepted)]
     nulled = Counter[str]()
     for loss in losses:
         nulled[loss.field] += int(np.count_nonzero(loss.rows))
@@ -132,28 +131,23 @@ def _listed(cells: pa.DictionaryArray, field: Field, loss: _Loss) -> Remarks:
     return Remarks("nulled", rows, texts.to_pylist(), loss.field, reason)
 
 
-def take_dependents(columns: dict[str, Column], invalid: Iterable[_Loss]) -> Iterator[_Loss]:
-    """Remove the values that mean nothing beside an invalid one; yield them."""
-    for loss in invalid:
-        for name in DEPENDENTS.get(loss.field, ()):
+def take_dependents(
+    columns: dict[str, Column], invalid: Iterable[_Loss], is_accepted: Bools
+) -> Iterator[_Loss]:
+    """Remove the values that mean nothing without another; yield them.
+
+    That is beside an invalid value, or half a coordinate.
+    """
+    without = {loss.field: loss.rows for loss in invalid}
+    if columns.keys() >= _COORDINATES:
+        without |= {name: columns[name].codes < 0 for name in _COORDINATES}
+    for field, is_without in without.items():
+        for name in DEPENDENTS.get(field, ()):
             if name in columns:
-                codes = columns[name].codes
-                yield _Loss(name, loss.rows & (codes >= 0), loss.field)
-                codes = np.where(loss.rows, np.int32(-1), codes)
-                columns[name] = Column(codes, columns[name].values)
-
-
-def take_half_coordinates(columns: dict[str, Column], is_accepted: Bools) -> Iterator[_Loss]:
-    """Remove a latitude or longitude in rows without the other one; yield them."""
-    known = {name: columns[name].codes >= 0 for name in _COORDINATES if name in columns}
-    if len(known) < len(_COORDINATES):
-        return
-    for name, other in (_COORDINATES, _COORDINATES[::-1]):
-        rows = known[name] & ~known[other]
-        if rows.any():
-            codes, values = columns[name].codes, columns[name].values
-            columns[name] = Column(np.where(rows, np.int32(-1), codes), values)
-            yield _Loss(name, rows & is_accepted, other)
+                codes, values = columns[name].codes, columns[name].values
+                rows = is_without & (codes >= 0)
+                columns[name] = Column(np.where(rows, np.int32(-1), codes), values)
+                yield _Loss(name, rows & is_accepted, field)
 
 
 def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bools | None]:
@@ -193,17 +187,18 @@ def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference
 
 def _far(location: Distinct | None) -> Far:
     """Return the far rows of a batch, by the distinct tuples of their locations."""
-    fields = {} if location is None else location.tuples.fields
-    if location is None or not fields.keys() >= {_COUNTRY, "latitude", "longitude"}:
+    of_row, tuples = location or (None, Tuples({}))
+    fields = tuples.fields
+    if of_row is None or not fields.keys() >= {_COUNTRY, *_COORDINATES}:
         return Far(np.empty(0, np.int64), 0)
     codes, country = fields[_COUNTRY].values.to_pylist(), fields[_COUNTRY].codes
     latitudes, longitudes = _degrees(fields["latitude"]), _degrees(fields["longitude"])
     is_far = np.zeros(len(country) + 1, bool)  # the last: the code -1, without a location
     far = far_places(codes, country, latitudes, longitudes, FAR_KM)
     is_far[far] = True
-    rows = np.flatnonzero(is_far[location.codes])
+    rows = np.flatnonzero(is_far[of_row])
     is_far[far[far_places(codes, country[far], longitudes[far], latitudes[far], FAR_KM)]] = False
-    return Far(rows, int(np.count_nonzero(is_far[location.codes[rows]])))
+    return Far(rows, int(np.count_nonzero(is_far[of_row[rows]])))
 
 
 def _degrees(column: Column) -> F64:

@@ -4,23 +4,21 @@ A step reads its columns in chunks of intervals, and appends to others. So it ne
 few chunks, whatever the number of intervals. The chunks are the same in memory and in files, and
 so are the results.
 
-The files are in a staging folder beside the output, which exists only if there is one. It is
-removed with the build, however that ends: a killed process leaves it to the next one
-(``filesystem.locks``).
+The files are beside the output and have no name: the system removes them with their last use,
+however the build ends.
 """
 
 from __future__ import annotations
 
 import mmap
-import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
-from itertools import count
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import IO, Any
+from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
@@ -29,11 +27,12 @@ from numpy.typing import DTypeLike, NDArray
 from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.runs import Codes, join_runs, run_starts
 from geolookup.errors import BuildError, OutputError
-from geolookup.filesystem.locks import claim, sweep, temporary_name
 from geolookup_builder.memory import MemoryBudget
 
 #: Intervals of a chunk. Four times as many take no less time and 100 MB more.
 CHUNK = 1 << 20
+#: The column of deciding rows: 1 + the position of each.
+ROW = ""
 #: The columns of a partition by name.
 Numbers = dict[str, NDArray[Any]]
 
@@ -45,20 +44,16 @@ class Columns:
 
     def __init__(self, budget: MemoryBudget, output: Path) -> None:
         self.budget, self.output = budget, output
-        self._folder: Path | None = None
-        self._opened, self._numbers = ExitStack(), count()
-        self._lock = Lock()  # families are written in a thread each
         self._written = 0  # bytes of all files
-        self._writing = set[BinaryIO]()
-        self._maps: dict[int, tuple[mmap.mmap, Path]] = {}  # by the address of the bytes
+        self._writing = set[IO[bytes]]()
+        self._maps = WeakSet[mmap.mmap]()  # a map, and so its file, goes with its last column
+        self._lock = Lock()  # families are written in a thread each
 
     def close(self) -> None:
-        """Remove the folder. Mapped columns stay valid."""
+        """Close the files that are being written. Mapped columns stay valid."""
         for file in self._writing:
             with suppress(OSError):  # of a full disk
                 file.close()
-        self._maps.clear()
-        self._opened.close()
 
     def check_values(self, size: int, recipe: Path) -> None:
         """Raise BuildError if the distinct values, of so many bytes, exceed half of the memory."""
@@ -78,13 +73,12 @@ class Columns:
             self.release()
 
     def looked_up(self, table: NDArray[Any], numbers: NDArray[np.integer]) -> NDArray[Any]:
-        """Return ``table[numbers]``; the numbers are read for the last time."""
+        """Return ``table[numbers]``."""
         if not numbers.strides[0]:  # one value, as often as there are intervals
             return np.broadcast_to(table[numbers[0]], len(numbers))
         result = self.column(table.dtype)
         for part in self.chunks(len(numbers)):
             result.append(table[numbers[part]])
-        self.remove(numbers)
         return result.finish()
 
     def joined(self, partition: Partition, change: Callable[[Numbers], Numbers]) -> Partition:
@@ -107,36 +101,29 @@ class Columns:
             known = joined.dictionary
         return codes.finish(), known
 
-    def create(self) -> tuple[Path, BinaryIO]:
-        """Return a new file; the first one creates the folder."""
-        with self._lock, self._errors():
-            if self._folder is None:
-                sweep(self.output.parent)
-                folder = temporary_name(self.output)
-                self._opened.callback(shutil.rmtree, folder, ignore_errors=True)
-                self._opened.enter_context(claim(folder, partial(folder.mkdir, 0o700)))
-                self._folder = folder
-            path = self._folder / str(next(self._numbers))
-            file = path.open("wb")
-            self._writing.add(file)
-            return path, file
+    def create(self) -> IO[bytes]:
+        """Return a new file."""
+        with self._errors():
+            file = TemporaryFile(dir=self.output.parent)  # noqa: SIM115 - `map` closes it
+        self._writing.add(file)
+        return file
 
-    def write(self, file: BinaryIO, values: NDArray[Any]) -> None:
+    def write(self, file: IO[bytes], values: NDArray[Any]) -> None:
         """Append values to a file."""
         with self._errors():
             file.write(np.ascontiguousarray(values).data)
         self._written += values.nbytes
 
-    def map(self, path: Path, file: BinaryIO, kind: np.dtype[Any]) -> NDArray[Any]:
+    def map(self, file: IO[bytes], kind: np.dtype[Any]) -> NDArray[Any]:
         """Close a file, and return its values, mapped read-only."""
         with self._errors():
+            file.flush()
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             file.close()
-            self._writing.discard(file)
-            with path.open("rb") as written:
-                mapped = mmap.mmap(written.fileno(), 0, access=mmap.ACCESS_READ)
-        values = np.frombuffer(mapped, kind)
-        self._maps[values.ctypes.data] = mapped, path
-        return values
+        self._writing.discard(file)
+        with self._lock:
+            self._maps.add(mapped)
+        return np.frombuffer(mapped, kind)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -150,18 +137,12 @@ class Columns:
             )
             raise OutputError(self.output, problem, "free space, or raise max_memory") from error
 
-    def remove(self, *columns: NDArray[Any]) -> None:
-        """Remove the files of columns that nothing reads any more; a mapped column stays valid."""
-        for values in columns:
-            _, path = self._maps.pop(values.ctypes.data, (None, None))
-            if path is not None:
-                with suppress(OSError):  # Windows removes no mapped file; the folder goes later
-                    path.unlink()
-
     def release(self) -> None:
         """Release the memory of mapped pages: limits count them. The next access maps them."""
         if hasattr(mmap, "MADV_DONTNEED"):
-            for mapped, _ in list(self._maps.values()):
+            with self._lock:
+                maps = [*self._maps]
+            for mapped in maps:
                 mapped.madvise(mmap.MADV_DONTNEED)
 
 
@@ -172,7 +153,7 @@ class Column:
         self._columns, self._kind = columns, kind
         self._parts: list[NDArray[Any]] = []
         self._is_zero = True
-        self._file: tuple[Path, BinaryIO] | None = None
+        self._file: IO[bytes] | None = None
 
     def append(self, values: NDArray[Any]) -> None:
         """Append values of the column's type."""
@@ -181,12 +162,12 @@ class Column:
         self._parts.append(self._zeros(len(values)) if is_zero else values)
         if self._columns.in_files and not is_zero:
             self._file = self._file or self._columns.create()
-            self._write(*self._file)
+            self._write(self._file)
 
     def _zeros(self, size: int) -> NDArray[Any]:
         return np.broadcast_to(self._kind.type(0), size)
 
-    def _write(self, _path: Path, file: BinaryIO) -> None:
+    def _write(self, file: IO[bytes]) -> None:
         for part in self._parts:
             for begin in range(0, len(part), CHUNK):
                 self._columns.write(file, part[begin : begin + CHUNK])
@@ -195,8 +176,8 @@ class Column:
     def finish(self) -> NDArray[Any]:
         """Return the whole column, read-only if it is in a file."""
         if self._file is not None:
-            self._write(*self._file)
-            return self._columns.map(*self._file, self._kind)
+            self._write(self._file)
+            return self._columns.map(self._file, self._kind)
         parts, self._parts = self._parts, []
         if self._is_zero:
             return self._zeros(sum(map(len, parts)))

@@ -37,8 +37,7 @@ from geolookup_builder.memory import MemoryBudget, release, system_memory
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe
-from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.reading.delimited import silent_invalid_rows
+from geolookup_builder.sources import auto
 from geolookup_builder.values import load_reference
 
 
@@ -72,7 +71,7 @@ def sources_read(
         checked = with_strict_cache(recipe) if options.signing_keys else recipe
         local = with_local_paths(checked, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
-        plan = auto.detect_formats(local, FORMATS, guard)
+        plan = auto.detect_formats(local, guard)
         with sources_of(plan, options, progress, output, guard) as overlaid:
             for number, spec in enumerate(overlaid.plan.sources, 1):
                 with guard(spec):
@@ -83,7 +82,7 @@ def sources_read(
 @contextmanager
 def compiling(recipe: Recipe) -> Iterator[None]:
     """Set the process up for a build or a check of a recipe."""
-    with system_memory(), silent_invalid_rows(), hide_keys(mask_of_sources(recipe)):
+    with system_memory(), hide_keys(mask_of_sources(recipe)):
         yield
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import BuildError
 from geolookup.parallel import alongside
+from geolookup_builder.datasets.below import put_over, with_source
 from geolookup_builder.datasets.origins import resolve
 from geolookup_builder.intern import InternedContent, intern
 from geolookup_builder.memory import release
@@ -23,10 +24,17 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
     plan, columns = overlaid.plan, overlaid.columns
     with overlaid.progress.stage("interning"):
         interned = _interned(overlaid)
-        number = partial(resolve, plan.path, interned.provenance, overlaid.origins, columns)
-        with alongside(number, interned.intervals) as numbered:
+        families, provenance, below = interned.families, interned.provenance, overlaid.below
+        if below is not None:
+            families = below.families
+            provenance = with_source(provenance, below, len(plan.sources))
+        intervals = sum(len(part.starts) for part in families.values())
+        number = partial(resolve, plan.path, provenance, overlaid.origins, columns)
+        with alongside(number, intervals) as numbered:
             countries = _countries(overlaid)
             content = tables(interned, overlaid.reference, plan.schema, columns, countries)
+            if below is not None:
+                content = put_over(interned.families, content, below, columns)
         del interned
         release()
         sources, overlaid.report.decided, provenance = numbered()
@@ -53,8 +61,6 @@ def _interned(overlaid: OverlaidSources) -> InternedContent:
         problem = "no answer has a value of dataset.fields"
         remedy = "name fields of the sources; 'geolookup check' lists them"
         raise BuildError(plan.path, problem, remedy=remedy)
-    for partition in overlaid.partitions.values():
-        columns.remove(*partition.numbers.values())
     overlaid.partitions, overlaid.layers = {}, {}
     release()
     return interned

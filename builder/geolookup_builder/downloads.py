@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from geolookup.errors import BuildError, DownloadError, OutputError
@@ -13,12 +14,13 @@ from geolookup.filesystem.cache import default_folder
 from geolookup.filesystem.signatures import MMDB, PARQUET
 from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
+from geolookup.remote import Version
 from geolookup.remote.address import Remote
-from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
+from geolookup.remote.cache import CacheEntry, sha256_of
 from geolookup.remote.transfer import FetchedFile, fetch
 from geolookup_builder.datasets.source import location
 from geolookup_builder.recipe.document import LAST_MODIFIED, Recipe, SourceSpec
-from geolookup_builder.sources.reading.inputs import members, missing_files
+from geolookup_builder.sources.reading.inputs import members, paths
 from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
 
 _CHUNK = 1 << 20
@@ -124,17 +126,18 @@ def _local_or_missing(
 
     A damaged file is not missing, nor is one with another digest.
     """
-    may_be_missing = spec.expected.may_be_missing
+    may_be_missing, guard = spec.expected.may_be_missing, partial(refusing, cache)
     if spec.remote is None and may_be_missing and (missing := missing_source(spec)):
         return None, f"skipped: {missing}"
     try:
-        return _make_local(spec, cache, progress, offline), ""
+        if spec.remote and not offline:
+            download(spec, spec.remote, cache, progress)
+        return with_cached_path(spec, cache, guard), ""
     except (NotInCacheError, DownloadError) as error:
         if not may_be_missing:
             raise
         with suppress(NotInCacheError):
-            local = _make_local(spec, cache, progress, offline=True)
-            return local, f"its cached copy is used: {error}"
+            return with_cached_path(spec, cache, guard), f"its cached copy is used: {error}"
         return None, f"skipped: {error}"
 
 
@@ -142,29 +145,28 @@ def missing_source(spec: SourceSpec) -> str:
     """Return that a local source has no file; empty if it has one, or is a table in memory."""
     if "table" in spec.options or (spec.is_dataset and location(spec).exists()):
         return ""
-    return missing_files(spec.path, spec.base)
+    return "" if paths(spec.path, spec.base, ("",)) else f"no file {spec.base / spec.path}"
 
 
-def _make_local(
-    spec: SourceSpec, cache: Path | None, progress: Progress, offline: bool
+def with_cached_path(
+    spec: SourceSpec,
+    cache: Path | None,
+    guard: Callable[[SourceSpec], AbstractContextManager[object]] = nullcontext,
 ) -> SourceSpec:
-    if spec.remote is None:
-        return _checked(spec)
-    if not offline:
-        download(spec, spec.remote, cache, progress)
-    entry = _in_cache(spec.remote, spec.sha256, cache)
-    with refusing(cache, replace(spec, path=str(entry.path))):
-        return _at(spec, spec.remote, entry)
-
-
-def with_cached_path(spec: SourceSpec, cache: Path | None) -> SourceSpec:
     """Return a source with a local path; the cache is read, and does not change.
 
-    Raises BuildError if the cache does not have the file.
+    ``guard`` is around the reading of its date. Raises BuildError if the cache does not have the
+    file.
     """
     if spec.remote is None:
         return _checked(spec)
-    return _at(spec, spec.remote, _in_cache(spec.remote, spec.sha256, cache))
+    entry = _entry(spec.remote, cache).current(spec.sha256)
+    if entry is None:
+        problem = f"not in the cache at {cache or default_folder()}"
+        raise NotInCacheError(spec.remote.safe_uri, problem, remedy=_DOWNLOAD)
+    local = replace(spec, path=str(entry.path))
+    with guard(local):
+        return _dated(local, spec.remote, entry.version)
 
 
 def _checked(spec: SourceSpec) -> SourceSpec:
@@ -187,17 +189,9 @@ def _entry(remote: Remote, cache: Path | None) -> CacheEntry:
     return CacheEntry((cache or default_folder()).absolute(), remote)
 
 
-def _in_cache(remote: Remote, sha256: str, cache: Path | None) -> CachedFile:
-    entry = _entry(remote, cache).current(sha256)
-    if entry is None:
-        problem = f"not in the cache at {cache or default_folder()}"
-        raise NotInCacheError(remote.safe_uri, problem, remedy=_DOWNLOAD)
-    return entry
-
-
-def _at(spec: SourceSpec, remote: Remote, entry: CachedFile) -> SourceSpec:
-    """Return a source at a file of the cache; its date may be the month, or the server's."""
-    texts, version = dict(spec.texts), entry.version
+def _dated(spec: SourceSpec, remote: Remote, version: Version) -> SourceSpec:
+    """Return a source with its date, which may be the month of the file, or the server's."""
+    texts = dict(spec.texts)
     if version.month:
         texts.setdefault("date", version.month)
     if texts.get("date") == LAST_MODIFIED:
@@ -209,4 +203,4 @@ def _at(spec: SourceSpec, remote: Remote, entry: CachedFile) -> SourceSpec:
             problem = f"its Last-Modified, {date:%Y-%m-%d}, is in the future"
             raise BuildError(remote.safe_uri, problem, remedy=_STATE_DATE)
         texts["date"] = date.date().isoformat()
-    return replace(spec, path=str(entry.path), texts=texts)
+    return replace(spec, texts=texts)

@@ -19,7 +19,7 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, DatasetError, count_text
 from geolookup.filesystem.unpacking import PACKED
 from geolookup_builder import limits
-from geolookup_builder.build_report import Demand, SourceReport, rejects_file
+from geolookup_builder.build_report import BuildReport, Demand, SourceReport, rejects_file
 from geolookup_builder.limits import Bound, Limits
 from geolookup_builder.recipe.table import Table
 
@@ -71,7 +71,8 @@ def check_releases(expected: RowRules, labels: Iterable[str]) -> None:
     seen: dict[str, str] = {}
     for label in () if expected.all_releases else labels:
         other = seen.setdefault(product(label), label)
-        if other != label and _DATE.findall(other) and _dates(other) != _dates(label):
+        dates, own = ([date[0] for date in _DATE.finditer(text)] for text in (other, label))
+        if dates and dates != own:
             problem = f"two releases of one product, with {other}"
             remedy = 'name one of them; to read all, write releases = "all" in a recipe'
             raise BuildError(label, problem, remedy=remedy)
@@ -85,23 +86,14 @@ def product(label: str) -> str:
     return "/".join(part for at, part in enumerate(parts) if at == 0 or part != parts[at - 1])
 
 
-def _dates(label: str) -> list[str]:
-    return [date[0] for date in _DATE.finditer(label)]
-
-
-def check_some(
-    expected: RowRules,
-    recipe: Path,
-    path: str,
-    tables: Sequence[SourceReport],
-    rejects: Path | None,
-) -> None:
+def check_some(spec: SourceSpec, tables: Sequence[SourceReport], rejects: Path | None) -> None:
     """Raise BuildError for a source without usable rows, and for one of its tables.
 
     ``rejects`` is the file that lists the rejected rows.
     """
-    if expected.may_be_empty or not tables:
+    if spec.expected.may_be_empty or not tables:
         return
+    path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
     empty = next((table for table in tables if not table.used + table.rows["left out"]), None)
     if empty or not any(table.has_value for table in tables):
         table, problem = empty or tables[0], "no usable row" if empty else "no row with a value"
@@ -109,12 +101,14 @@ def check_some(
         remedy = "check the file and its format; "
         if table.rejected.total() or table.nulled.total():
             remedy += f"{rejects_file(rejects)} lists the bad rows; "
+        if table.rows["clipped"]:
+            remedy += "private networks need own columns with private = true; "
         remedy += 'if it may be empty, write empty = "ok" in its recipe'
-        raise BuildError(recipe, f"{problem} in {path} ({counts})", remedy=remedy)
+        raise BuildError(spec.recipe, f"{problem} in {path} ({counts})", remedy=remedy)
     if not any(table.used for table in tables):
         problem = f"no row of {path} meets only, families and within"
         remedy = 'correct them; empty = "ok" in a recipe allows that'
-        raise BuildError(recipe, problem, remedy=remedy)
+        raise BuildError(spec.recipe, problem, remedy=remedy)
 
 
 def rows_before(earlier: Path | None) -> RowsBefore:
@@ -140,23 +134,22 @@ def check_demands(
     rows: int,
     tables: Sequence[SourceReport],
     earlier: RowsBefore,
-    warnings: list[str],
-) -> list[Demand]:
-    """Return the demands on the rows of a source; BuildError for one that is not met.
+    report: BuildReport,
+) -> None:
+    """Add the demands on the rows of a source to a report; BuildError for one that is not met.
 
-    A drop that cannot be checked is added to the warnings.
+    A drop that cannot be checked is a warning.
     """
     expected, of_name = spec.expected, earlier.get(product(name))
     before = of_name.pop(0) if of_name else None
     if "max_drop" in expected.limits and before is None:
-        warnings.append(f"{name}: max_drop was not checked: no earlier dataset has its rows")
-    demands = list(_demands(expected, name, rows, before, tables))
-    for demand in demands:
+        report.warnings.append(f"{name}: max_drop was not checked: no earlier dataset has its rows")
+    for demand in _demands(expected, name, rows, before, tables):
+        report.quality.append(demand)
         if not demand.is_met:
             problem = f"{demand.demand}: found {demand.observed}"
             remedy = "fetch the file again, or correct the demand"
             raise BuildError(spec.recipe, problem, remedy=remedy)
-    return demands
 
 
 def _demands(

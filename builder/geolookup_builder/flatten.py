@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, Addresses, concat
-from geolookup.dataset.runs import join_runs, run_starts
+from geolookup.dataset.runs import factorize, join_runs, run_starts
 from geolookup_builder.rows import Rows, mapped_keys, stated_keys
 
 _NONE = np.iinfo(np.int32).max
@@ -159,15 +159,12 @@ def duplicates(rows: Rows) -> int:
     if rows.keys is not None:
         own = zip(rows.keys, mapped_keys(rows), strict=True)
         rows = rows[np.logical_and.reduce([stated == key for stated, key in own])]
-    order = rows.first.order()
-    first = rows.first[order]
-    same_first = first[1:].equals(first[:-1])
-    if not same_first.any():
+    first = rows.first[rows.first.order()]
+    if not first[1:].equals(first[:-1]).any():
         return 0
     # The numbers of distinct addresses are one key each, of either family.
-    both = _distinct(rows.first)[1], _distinct(rows.last)[1]
-    order = np.lexsort(both)
-    return int((~run_starts(both[0][order], both[1][order])).sum())
+    _, distinct = factorize([_distinct(rows.first)[1], _distinct(rows.last)[1]])
+    return len(rows) - len(distinct)
 
 
 def coalesce(intervals: Intervals) -> Intervals:

@@ -9,7 +9,6 @@ row by row.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -76,12 +75,6 @@ def _numbers(column: pa.Array) -> pa.Array:
             decimals = map(number_text, column.filter(others).to_pylist())
             texts = pc.replace_with_mask(texts, others, pa.array(decimals, pa.string()))
     return texts
-
-
-def plain_texts(values: Iterable[object]) -> pa.Array:
-    """Return the JSON texts of a few values of any type, written by the standard library."""
-    texts = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
-    return pa.array(texts, pa.string())
 
 
 def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:

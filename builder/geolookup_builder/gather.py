@@ -51,7 +51,6 @@ class SourceRows:
         self._runs: dict[int, list[Rows]] = {4: [], 6: []}
         self._batches: dict[int, list[Rows]] = {4: [], 6: []}  # in memory, since the last run
         self.nbytes = 0  # of these batches
-        self._written: list[Rows] = []
         for values in layers.values():
             values.begin_table()
         self._values = self._size_of_values()  # after the last run
@@ -81,7 +80,7 @@ class SourceRows:
         report.keep(self._spec.fields)
         report.emptied.update(table.emptied)
         report.rejected = rejects.counts()
-        _report_files([member.numbers for member in rejects.members.values()], report, self._spec)
+        _report_files([numbers for numbers, _ in rejects.members.values()], report, self._spec)
         # Unary plus drops the fields whose count is 0.
         report.stated, report.nulled = +report.stated, +report.nulled
         report.read += rejects.skip_count()
@@ -156,8 +155,7 @@ class SourceRows:
             column.append(in_order)
             return column.finish()
 
-        self._written.append(combined(batches, self.stated, write))
-        return self._written[-1:]
+        return [combined(batches, self.stated, write)]
 
     def families(self, partitions: Mapping[int, Partition]) -> dict[int, RowBands]:
         """Return the rows by family, to be taken in bands that fit in memory beside ``partitions``.
@@ -171,11 +169,6 @@ class SourceRows:
         self.end_run()
         runs, self._runs = self._runs, {}
         return {family: RowBands(family, of, self.stated) for family, of in runs.items()}
-
-    def remove_files(self) -> None:
-        """Remove the files of the rows."""
-        for run in self._written:
-            self._columns.remove(*run.columns())
 
 
 def _report_files(files: Sequence[RecordNumbers], report: SourceReport, spec: SourceSpec) -> None:

@@ -7,7 +7,7 @@ share cache lines. Rows of equal use are in order of first appearance in IPv4, t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.contract.fields import LOCATION, NETWORK, OWN, PLACE_MEMBERS
-from geolookup.dataset.intervals import U8, Bools
+from geolookup.dataset.intervals import Bools
 from geolookup.dataset.runs import Codes, DistinctRows, factorize
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
@@ -83,13 +83,20 @@ def intern(
         of_layers[table] = {layer: tuples for layer, (tuples, _) in of_used.items()}
         rows[table] = _Rows({layer: numbers for layer, (_, numbers) in of_used.items()})
     size = sum(len(partition.starts) for partition in partitions.values())
-    with alongside(partial(_provenance, partitions, sources, columns), size) as get_sources:
-        families = _numbered(partitions, rows, columns)
+
+    def joined(change: Callable[[Numbers], Numbers]) -> dict[int, Partition]:
+        return {family: columns.joined(part, change) for family, part in partitions.items()}
+
+    def sources_of(numbers: Numbers) -> Numbers:
+        return {layer: of[numbers[layer]] for layer, of in sources.items()}
+
+    with alongside(partial(joined, sources_of), size) as provenance:
+        families = joined(lambda numbers: {table: of.of(numbers) for table, of in rows.items()})
     # By table, the tuple of each row in each layer.
     distinct = {table: of.by_use(families, table, columns) for table, of in rows.items()}
     tables = {table: _table(of, distinct[table]) for table, of in of_layers.items()}
     in_order = locations.take(first[distinct[LOCATION][LOCATION]])
-    return InternedContent(families, in_order, tables[NETWORK], tables.get(OWN), get_sources())
+    return InternedContent(families, in_order, tables[NETWORK], tables.get(OWN), provenance())
 
 
 def _mark_used(partitions: Mapping[int, Partition], values: LayerValues, columns: Columns) -> Bools:
@@ -151,28 +158,6 @@ class _Rows:
             family.numbers[table] = columns.looked_up(numbers, family.numbers[table])
         none = np.zeros(size, np.int32)
         return {layer: known.get(layer, none)[order] for layer in self._layers}
-
-
-def _numbered(
-    partitions: Mapping[int, Partition], rows: Mapping[str, _Rows], columns: Columns
-) -> dict[int, Partition]:
-    """Return the intervals of the families by row; those with equal rows are joined."""
-
-    def rows_of(numbers: Numbers) -> Numbers:
-        return {table: of_table.of(numbers) for table, of_table in rows.items()}
-
-    return {family: columns.joined(part, rows_of) for family, part in partitions.items()}
-
-
-def _provenance(
-    partitions: Mapping[int, Partition], sources: Mapping[str, U8], columns: Columns
-) -> dict[int, Partition]:
-    """Return the sources of the layers by family, from the source of each number."""
-
-    def sources_of(numbers: Numbers) -> Numbers:
-        return {layer: of[numbers[layer]] for layer, of in sources.items()}
-
-    return {family: columns.joined(part, sources_of) for family, part in partitions.items()}
 
 
 def _table(of_layers: Mapping[str, Tuples], distinct: Mapping[str, Codes]) -> pa.Table:

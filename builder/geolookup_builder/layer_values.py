@@ -83,12 +83,9 @@ class Tuples:
         return column.values.take(pa.array(column.codes, mask=column.codes < 0))
 
 
-@dataclass(frozen=True, slots=True)
-class Distinct:
-    """The distinct tuples of one layer in a batch of rows, in order of first appearance."""
-
-    codes: Codes  # for each row the index of its tuple; -1: unknown
-    tuples: Tuples
+#: The distinct tuples of a layer in a batch of rows, in order of first appearance; before them,
+#: for each row the index of its tuple, -1 for unknown.
+Distinct = tuple[Codes, Tuples]
 
 
 def distinct(columns: Mapping[str, Column], is_nulled: Bools) -> Distinct:
@@ -100,7 +97,7 @@ def distinct(columns: Mapping[str, Column], is_nulled: Bools) -> Distinct:
     numbers = np.full(len(is_nulled), -1, np.int32)
     if len(known):
         numbers[rows], first = factorize(known.codes())
-    return Distinct(numbers, known.take(first))
+    return numbers, known.take(first)
 
 
 @dataclass(slots=True)
@@ -163,11 +160,12 @@ class LayerValues:
 
     def add(self, batch: Distinct) -> Codes:
         """Add the tuples of a batch; return the number of each of its rows."""
-        numbers = np.where(batch.codes < 0, np.int32(UNKNOWN), batch.codes + np.int32(self.size))
-        size = len(batch.tuples)
+        codes, tuples = batch
+        numbers = np.where(codes < 0, np.int32(UNKNOWN), codes + np.int32(self.size))
+        size = len(tuples)
         self.size += size
         for name in self.names if size else ():
-            part = batch.tuples.fields.get(name) or self._nulls(size, name)
+            part = tuples.fields.get(name) or self._nulls(size, name)
             self.parts.setdefault(name, []).append(part)
             self.nbytes += part.nbytes
         return numbers

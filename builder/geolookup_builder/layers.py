@@ -14,15 +14,15 @@ the partition of the answers, because neighbours with the same sources are one i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import Addresses, count_addresses, cut_at, overlay
+from geolookup.dataset.intervals import Addresses, Bools, count_addresses, cut_at, overlay
 from geolookup.dataset.runs import Codes
-from geolookup_builder.columns import Columns, Partition
-from geolookup_builder.flatten import Intervals, coalesce
+from geolookup_builder.columns import ROW, Columns, Partition
+from geolookup_builder.flatten import Intervals
 from geolookup_builder.layer_values import UNKNOWN
 
 #: The number of addresses decided: by layer, then by "ipv4" and "ipv6".
@@ -61,51 +61,26 @@ def underlay(base: Partition, below: Partition) -> Partition:
     return joint.joined()
 
 
-def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
+def hide(intervals: Intervals, ranges: Sequence[Range]) -> Intervals:
     """Remove the owner of the space inside the (sorted, disjoint) ranges."""
-    parts, inside = cut(intervals, ranges)
-    for part in inside:
-        parts.owner[part] = -1
+    if not ranges:
+        return intervals
+    parts, is_inside = cut(intervals, ranges)
+    parts.owner[is_inside] = -1
     return parts
 
 
-def cut(intervals: Intervals, ranges: Iterable[Range]) -> tuple[Intervals, list[slice]]:
-    """Cut the intervals at (sorted, disjoint) ranges; also return which lie inside a range.
-
-    There are few bounds: they are inserted, without the arrays of an overlay. At 10 to 29::
-
-        before   |0  -1           |20  7            |50  8
-        bounds   |0      |10              |30
-        after    |0  -1  |10  -1  |20  7  |30  7    |50  8      1 and 2 are inside
-    """
-    starts, owner = intervals.starts, intervals.owner
-    bounds, is_inside = cut_at(starts.family, ranges)
-    within = starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
-    fresh = np.flatnonzero(~starts[within].equals(bounds))  # 1, 2: not 0
-    at = within[fresh] + 1
-    halves = zip(starts.columns(), bounds[fresh].columns(), strict=True)
-    # The fresh bounds 10 and 30 take the owners -1 and 7 of the intervals around them.
-    result = Intervals(
-        Addresses(*(np.insert(half, at, of_bounds) for half, of_bounds in halves)),
-        np.insert(owner, at, owner[within[fresh]]),
-    )
-    # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
-    begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
-    ends = np.append(begin[1:], len(result.starts))
-    inside = [slice(int(begin[row]), int(ends[row])) for row in np.flatnonzero(is_inside)]
-    return result, inside
+def cut(intervals: Intervals, ranges: Iterable[Range]) -> tuple[Intervals, Bools]:
+    """Cut the intervals at (sorted, disjoint) ranges; also mark those inside a range."""
+    bounds, is_inside = cut_at(intervals.starts.family, ranges)
+    starts, (at, of_bound) = overlay([intervals.starts, bounds])
+    return Intervals(starts, intervals.owner[at]), is_inside[of_bound]
 
 
-def without(intervals: Intervals, kept: Intervals) -> Intervals:
-    """Remove the owner of the space that no interval of ``kept`` owns."""
-    starts, (of_kept, at) = overlay([kept.starts, intervals.starts])
-    return coalesce(Intervals(starts, np.where(kept.owner[of_kept] < 0, -1, intervals.owner[at])))
-
-
-def restrict(partition: Partition, kept: Intervals) -> Partition:
-    """Make all layers unknown in the space that no interval of ``kept`` owns."""
+def restrict(partition: Partition, kept: Partition) -> Partition:
+    """Make all layers unknown in the space where ``kept`` has no row."""
     starts, (of_kept, at) = overlay([kept.starts, partition.starts])
-    is_kept = kept.owner[of_kept] >= 0
+    is_kept = kept.numbers[ROW][of_kept] > 0
     # UNKNOWN is 0.
     return partition.changed(starts, lambda codes: codes[at] * is_kept).joined()
 

@@ -78,8 +78,6 @@ BOUNDS = {
         for word, kind in KINDS.items()
     },
 }
-#: The bounds that are stated by field.
-_BY_FIELD = ("min_coverage", "max_nulled")
 #: Values that ``[source.cells]`` can read, by the line that does; the text follows the field.
 _WRITTEN = {
     'decimal = ","': re.compile(r"'[+-]?\d+,\d+' is not a (finite )?number"),
@@ -91,25 +89,18 @@ Limits = Mapping[str, Mapping[str, Bound]]
 
 def read_limits(table: Table, schema: Schema) -> Limits:
     """Return the bounds of a ``[[source]]``; BuildError for a malformed one."""
-    return {
-        key: _read_by_field(table, key, schema, form)
-        if key == "min_coverage" or (key in _BY_FIELD and isinstance(table.values[key], Mapping))
-        else {"": read_bound(table, key, table.values[key], form)}
-        for key, form in BOUNDS.items()
-        if key in table
-    }
-
-
-def _read_by_field(table: Table, key: str, schema: Schema, form: str) -> dict[str, Bound]:
-    """Return bounds by column of a source; a group bounds each of its fields."""
-    stated, bounds = table.values[key], dict[str, Bound]()
-    if not isinstance(stated, Mapping):
-        table.refuse(key, "is not a table", f'write {key} = {{ asn = "99%" }}')
-    for field, value in stated.items():
-        bound = read_bound(Table(table.recipe, f"source.{key}", stated), field, value, form)
-        columns = source_columns(table.recipe, f"source.{key}", field, schema)
-        bounds |= dict.fromkeys(columns, bound)
-    return bounds
+    limits = dict[str, dict[str, Bound]]()
+    for key, form in BOUNDS.items():
+        stated = table.values.get(key)
+        if key == "min_coverage" or (key == "max_nulled" and isinstance(stated, Mapping)):
+            by_field, limits[key] = table.table(key), {}
+            for field, value in by_field.values.items():
+                bound = read_bound(by_field, field, value, form)
+                columns = source_columns(table.recipe, f"source.{key}", field, schema)
+                limits[key] |= dict.fromkeys(columns, bound)  # of a group, those of each field
+        elif stated is not None:
+            limits[key] = {"": read_bound(table, key, stated, form)}
+    return limits
 
 
 def read_bound(table: Table, name: str, value: object, form: str) -> Bound:

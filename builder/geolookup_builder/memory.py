@@ -74,10 +74,10 @@ def _of_groups() -> Iterator[int]:
     with suppress(OSError, UnicodeDecodeError):
         # 0::/system.slice/a.service; a container may see its own group as the root.
         lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
-        inner = [line.removeprefix("0::/") for line in lines if line.startswith("0::/")]
-        for path in (Path(name) for name in inner):
-            for folder in (path, *path.parents):
-                yield from _of_group("/sys/fs/cgroup" / folder)
+        for inner in (line.removeprefix("0::/") for line in lines if line.startswith("0::/")):
+            group = Path("/sys/fs/cgroup", inner)
+            for folder in (group, *group.parents):
+                yield from _of_group(folder)
 
 
 def _of_group(folder: Path) -> Iterator[int]:

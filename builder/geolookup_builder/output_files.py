@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,7 +14,7 @@ from geolookup.contract.schema import column_members
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import counts, describe, known_fields
 from geolookup.dataset.manifest import FileDescription, Manifest
-from geolookup.dataset.metadata import Coverage, Source
+from geolookup.dataset.metadata import Source
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import create
@@ -44,27 +44,21 @@ def manifest(
     """
     reference = ("countries",) if recipe.countries is None else ()
     own = chain.from_iterable(map(credits_of, (*reference, *filled)))
+    none = {"ipv4": 0, "ipv6": 0}
+    # By layer, the known addresses of all sources together.
+    coverage = {layer: {**none} for layer in recipe.schema.layers}
+    for source, layer in product(sources, coverage):
+        for family, count in source.coverage.get(layer, none).items():
+            coverage[layer][family] += count
     return Manifest.of(
         name=recipe.name,
         sources=sources,
         credits={tuple(sorted(c.items())): c for c in (*own, *of_datasets)}.values(),
         fields=known_fields(tables, recipe.schema),
         counts=counts(tables),
-        coverage=_total([source.coverage for source in sources], recipe.schema.layers),
+        coverage=coverage,
         columns=map(column_members, recipe.schema.own),
     )
-
-
-def _total(coverages: Sequence[Coverage], layers: Sequence[str]) -> Coverage:
-    """Return the number of addresses with a known value, by layer, from all sources together."""
-    families = ("ipv4", "ipv6")
-    return {
-        layer: {
-            family: sum(source[layer][family] for source in coverages if layer in source)
-            for family in families
-        }
-        for layer in layers
-    }
 
 
 def write_tables(
@@ -114,18 +108,20 @@ class _InParts:
 
 def write_manifest(folder: Path, complete: Manifest) -> None:
     """Write the canonical manifest, after the tables: a folder without it is not a dataset."""
-    with create(folder / fmt.MANIFEST) as stream:
-        stream.write(complete.canonical())
-        atomic.sync(stream)
+    _write(folder / fmt.MANIFEST, complete.canonical())
 
 
 def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> None:
     """Sign the written dataset, with a greater serial than the one that it replaces."""
     if keys:
         text = (folder / fmt.MANIFEST).read_bytes()
-        with create(folder / SIGNATURE) as stream:
-            stream.write(signed_statement(text, keys, serial_in(output)))
-            atomic.sync(stream)
+        _write(folder / SIGNATURE, signed_statement(text, keys, serial_in(output)))
+
+
+def _write(path: Path, text: bytes) -> None:
+    with create(path) as stream:
+        stream.write(text)
+        atomic.sync(stream)
 
 
 def verify(folder: Path, output: Path) -> VerifiedDataset:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import zip_longest
 from typing import Any
 
+from geolookup.contract.fields import LOCATION
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
-from geolookup.parallel import alongside
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
 from geolookup_builder import expected_rows
@@ -21,10 +20,10 @@ from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.columns import Columns, Partition
+from geolookup_builder.datasets.below import known_space
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
@@ -72,6 +71,7 @@ class OverlaidSources:
         self.report = BuildReport(warnings=list(plan.warnings))
         self._rows_before = expected_rows.rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
+        self.below: DatasetSource | None = None  # the last one, if the others are put over it
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
@@ -105,7 +105,7 @@ class OverlaidSources:
                 owners = flatten_table(rows, partitions, self.columns, with_rows=bool(restriction))
                 deciding.append((report, owners))
             release()
-            members = [of_file.numbers.member for of_file in rejects.members.values()]
+            members = [numbers.member for numbers, _ in rejects.members.values()]
             files |= {member.label: member for member in members}
             expected_rows.check_releases(spec.expected, sorted(files))
         if restriction:
@@ -125,27 +125,36 @@ class OverlaidSources:
 
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
         """Overlay the kept part of a dataset."""
-        report, kept = dataset.report(spec.fields), dict[int, Intervals]()
+        report, fields = dataset.report(spec.fields), spec.fields
+        kept = dict[int, Partition]()
         self.report.sources.append(report)
         if spec.restriction:
             with self.progress.stage(f"restricting {dataset.name}"):
                 rows, deciding = Rows(dataset.tables.batches), [(report, dataset.intervals())]
                 families = dataset.families
                 kept = kept_space(spec, dataset.name, rows, families, deciding, self.report)
+        if self._keeps_tables(spec, dataset):
+            self.below, kept = dataset, known_space(self.partitions)
+            by_column = self.plan.schema.by_source_column.items()
+            # A row of locations is of one source.
+            fields = frozenset(name for name, field in by_column if field.layer != LOCATION)
         sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
         used = sum(source.rows or 0 for source in sources)
         self._check(spec, [report], used, dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
-            numbers = dataset.numbers(self.layers, spec.fields)
-
-            def overlay(family: int) -> None:
+            numbers = dataset.numbers(self.layers, fields)
+            for family in self.partitions:
                 self._overlay(dataset.partition(family, numbers, kept.get(family)))
-
-            with alongside(partial(overlay, 6), report.read) as ipv6:
-                overlay(4)
-                ipv6()
             dataset.tables.release()
         return Origin(sources, dataset.provenance(), report)
+
+    def _keeps_tables(self, spec: SourceSpec, dataset: DatasetSource) -> bool:
+        """Return whether a dataset is below an overlay that leaves its tables as they are."""
+        plan, own = self.plan, [field.path for field in dataset.schema.own]
+        is_overlay = spec.manifest is not None and len(self.datasets) == 1
+        has_own_rules = self.finders or plan.fields is not None or plan.countries is not None
+        has_columns = own in ([], [field.path for field in plan.schema.own])
+        return is_overlay and has_columns and not has_own_rules
 
     def _overlay(self, below: Partition) -> None:
         """Overlay a partition below the earlier sources."""
@@ -174,19 +183,16 @@ class OverlaidSources:
     ) -> None:
         """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
         options, mask = self.options, mask_of_sources(self.plan)
-        expected, limits = spec.expected, {**spec.expected.limits, **options.limits}
-        path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
+        limits = {**spec.expected.limits, **options.limits}
         if self.plan.fields is not None:
             for report in tables:
                 report.keep(self.plan.fields)
         try:
             for report, of_table in zip_longest(tables, rejects):
                 check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
-            expected_rows.check_some(expected, spec.recipe, path, tables, options.rejects)
-            before, warnings = self._rows_before, self.report.warnings
-            self.report.quality += expected_rows.check_demands(
-                spec, name, rows, tables, before, warnings
-            )
+            expected_rows.check_some(spec, tables, options.rejects)
+            before = self._rows_before
+            expected_rows.check_demands(spec, name, rows, tables, before, self.report)
         except BuildError:
             self.write_rejects()
             raise

@@ -50,90 +50,73 @@ class Remarks:
 
 
 @dataclass(slots=True)
-class _OfMember:
-    numbers: RecordNumbers
-    remarks: list[Remarks] = field(default_factory=list)
-
-    def records(self, word: str, column: str, mask: Mask) -> Iterator[tuple[int, str]]:
-        """Yield the records of a kind, and of a field, with their reasons."""
-        for remarks in self.remarks:
-            if (remarks.word, remarks.field) == (word, column):
-                records = self.numbers.of(remarks.rows).tolist()
-                yield from zip(records, remarks.reasons(mask), strict=True)
-        if word == "rejected":
-            # Records with a wrong number of cells have no row in a batch, only a number.
-            yield from ((record, WRONG_CELL_COUNT) for record in self.numbers.skipped)
-
-    def all_reasons(self, mask: Mask) -> dict[int, str]:
-        """Return all reasons of each record in one text; a rejected row has only its own."""
-        fields = dict.fromkeys(one.field for one in self.remarks if one.field)
-        reasons = dict[int, str]()
-        for word, column in (*(("nulled", name) for name in fields), ("far", "")):
-            for record, text in self.records(word, column, mask):
-                reason = text if word == "far" else f"nulled: {text}"
-                reasons[record] = f"{reasons[record]}; {text}" if record in reasons else reason
-        return {**reasons, **dict(self.records("rejected", "", mask))}
-
-    def find(self, reasons: dict[int, str]) -> Iterator[Reject]:
-        """Yield records with line and text, in file order."""
-        return self.numbers.find_rejects(self.numbers.member, reasons)
-
-
-@dataclass(slots=True)
 class Rejects:
     """The rejected rows of one source table, those that lost values, and far ones."""
 
-    members: dict[int, _OfMember] = field(default_factory=dict)
-    _listed: Counter[str] = field(default_factory=Counter)  # by field
+    #: By identity: an archive may hold two members of one name.
+    members: dict[int, tuple[RecordNumbers, list[Remarks]]] = field(default_factory=dict)
+    _listed: Counter[str] = field(default_factory=Counter)  # by word and field
 
     def add(self, batch: Batch, nulled: Iterable[Remarks], far: I64) -> None:
         """Record the rejected rows of a batch (no family), its invalid values and far rows."""
-        # By identity: an archive may hold two members of one name.
-        of_member = self.members.setdefault(id(batch.numbers), _OfMember(batch.numbers))
+        _, kept = self.members.setdefault(id(batch.numbers), (batch.numbers, []))
         rejected = np.flatnonzero(batch.ranges.family == 0)
         reasons = [REASONS[reason] for reason in batch.ranges.reason[rejected]]
-        of_member.remarks.append(Remarks("rejected", rejected + batch.start, reasons))
-        far = self._first("", far) + batch.start
-        of_member.remarks.append(Remarks("far", far, [_FAR] * len(far)))
-        for cells in nulled:
-            rows = self._first(cells.field, cells.rows) + batch.start
-            of_member.remarks.append(replace(cells, rows=rows, texts=cells.texts[: len(rows)]))
-
-    def _first(self, name: str, rows: I64) -> I64:
-        """Return as many rows as are still listed under a name."""
-        rows = rows[: MOST_LISTED - self._listed[name]]
-        self._listed[name] += len(rows)
-        return rows
+        kept.append(Remarks("rejected", rejected + batch.start, reasons))
+        for one in (*nulled, Remarks("far", far, [_FAR] * len(far))):
+            rows = one.rows[: MOST_LISTED - self._listed[one.word + one.field]]
+            self._listed[one.word + one.field] += len(rows)
+            kept.append(replace(one, rows=rows + batch.start, texts=one.texts[: len(rows)]))
 
     def skip_count(self) -> int:
         """Return the number of records with the wrong number of cells."""
-        return sum(len(member.numbers.skipped) for member in self.members.values())
+        return sum(len(numbers.skipped) for numbers, _ in self.members.values())
 
     def counts(self) -> Counter[str]:
         """Return the number of rejected rows by reason."""
-        return Counter(
-            reason
-            for member in self.members.values()
-            for _, reason in member.records("rejected", "", str)
-        )
+        records = (_records(*member, "rejected", "", str) for member in self.members.values())
+        return Counter(reason for _, reason in chain.from_iterable(records))
 
     def first(self, word: str, column: str, mask: Mask) -> Reject | None:
         """Return the first row of a kind of ``KINDS``, None if its rows are not listed.
 
         Its reason quotes the value or the row.
         """
-        for member in self.members.values():
-            first = min(member.records(word, column, mask), default=None)
-            row = first and next(member.find(dict([first])), None)
+        for numbers, remarks in self.members.values():
+            first = min(_records(numbers, remarks, word, column, mask), default=None)
+            row = first and next(numbers.find_rejects(numbers.member, dict([first])), None)
             if row:
                 quoted = "" if word == "nulled" else f": {mask(row.text)[:_SHOWN]!r}"
                 return Reject(row.file, row.line, row.reason + quoted, "")
         return None
 
     def find(self, mask: Mask) -> Iterator[Reject]:
-        """Yield these rows with line and text, member by member, in file order."""
-        for member in self.members.values():
-            yield from member.find(member.all_reasons(mask))
+        """Yield these rows with line, all reasons and text, member by member, in file order."""
+        for numbers, remarks in self.members.values():
+            yield from numbers.find_rejects(numbers.member, _all_reasons(numbers, remarks, mask))
+
+
+def _records(
+    numbers: RecordNumbers, remarks: Sequence[Remarks], word: str, column: str, mask: Mask
+) -> Iterator[tuple[int, str]]:
+    """Yield the records of a kind, and of a field, with their reasons."""
+    for one in remarks:
+        if (one.word, one.field) == (word, column):
+            yield from zip(numbers.of(one.rows).tolist(), one.reasons(mask), strict=True)
+    if word == "rejected":
+        # Records with a wrong number of cells have no row in a batch, only a number.
+        yield from ((record, WRONG_CELL_COUNT) for record in numbers.skipped)
+
+
+def _all_reasons(numbers: RecordNumbers, remarks: Sequence[Remarks], mask: Mask) -> dict[int, str]:
+    """Return all reasons of each record in one text; a rejected row has only its own."""
+    fields = dict.fromkeys(one.field for one in remarks if one.field)
+    reasons = dict[int, str]()
+    for word, column in (*(("nulled", name) for name in fields), ("far", "")):
+        for record, text in _records(numbers, remarks, word, column, mask):
+            reason = text if word == "far" else f"nulled: {text}"
+            reasons[record] = f"{reasons[record]}; {text}" if record in reasons else reason
+    return {**reasons, **dict(_records(numbers, remarks, "rejected", "", mask))}
 
 
 def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:

@@ -8,8 +8,9 @@ own columns with ``private = true``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -21,7 +22,7 @@ from geolookup.parallel import alongside
 from geolookup_builder import bands
 from geolookup_builder.bands import Band
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.columns import Columns, JoinedIntervals, Partition
+from geolookup_builder.columns import ROW, Columns, JoinedIntervals, Partition
 from geolookup_builder.flatten import Intervals, duplicates, flatten
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import UNKNOWN
@@ -31,8 +32,6 @@ from geolookup_builder.rows import EXCLUDED, Positions, Rows
 #: Marks of a row, a bit each: it owns an interval, hidden space included; it owns one
 #: that lookups search; it has an address in special-purpose space; it has a value.
 _OWNER, _USED, _SPECIAL, _VALUE = (np.uint8(1 << bit) for bit in range(4))
-#: The layer of deciding rows, beside those of the schema.
-ROW = ""
 
 
 def flatten_table(
@@ -41,14 +40,14 @@ def flatten_table(
     columns: Columns,
     *,
     with_rows: bool = False,
-) -> dict[int, Intervals]:
+) -> dict[int, Partition]:
     """Flatten the rows of a table, and overlay them below ``partitions``, in place.
 
     Counts the rows in their report. Returns the deciding rows by family, if asked for.
     """
     private, families = rows.schema.private_layers, rows.families(partitions)
     counts = {family: _Counts(np.zeros(rows.report.read, np.uint8)) for family in families}
-    owners = dict[int, Intervals]()
+    owners = dict[int, Partition]()
 
     def flatten_family(family: int) -> None:
         of_family = families[family]
@@ -66,13 +65,11 @@ def flatten_table(
         of_bands = of_family.divide(base.starts, most)
         partitions[family] = bands.underlay_bands(base, of_bands, below, columns)
         if with_rows:
-            of_rows = deciding.finish()
-            owners[family] = Intervals(of_rows.starts, of_rows.numbers[ROW] - 1)
+            owners[family] = deciding.finish()
 
     with alongside(partial(flatten_family, 6), rows.report.read) as ipv6:
         flatten_family(4)
         ipv6()
-    rows.remove_files()
     _count([*counts.values()], rows.stated, rows.report, private)
     return owners
 
@@ -82,10 +79,8 @@ class _Counts:
     """The counts of one family's rows in a table, added up band by band."""
 
     marks: NDArray[np.uint8]  # by position in the table
-    duplicates: int = 0  # rows with the range of a later row
-    addresses: int = 0  # in special-purpose space
-    excluded_rows: int = 0  # in 6to4 and NAT64 space
-    excluded_addresses: int = 0
+    rows: Counter[str] = field(default_factory=Counter)
+    addresses: Counter[str] = field(default_factory=Counter)
 
     def mark(self, position: Positions, intervals: Intervals, mark: np.uint8) -> None:
         """Mark the rows that own intervals, given the position of each row."""
@@ -98,13 +93,13 @@ class _Counts:
         families.
         """
         family = rows.first.family
-        self.duplicates += duplicates(rows)
+        self.rows["duplicate"] += duplicates(rows)
         is_special, addresses = _inside(rows, ranges_of(family, PRIVATE))
         self.marks[rows.position[is_special]] |= _SPECIAL
-        self.addresses += addresses
+        self.addresses["special"] += addresses
         is_excluded, addresses = _inside(rows, EXCLUDED if family == 6 else ())
-        self.excluded_rows += int(np.count_nonzero(is_excluded))
-        self.excluded_addresses += addresses
+        self.rows["excluded"] += int(np.count_nonzero(is_excluded))
+        self.addresses["excluded"] += addresses
         for codes in rows.numbers.values():
             self.marks[rows.position[codes != UNKNOWN]] |= _VALUE
 
@@ -155,8 +150,7 @@ def _layers_of(
     layers = of_source(intervals, in_special).numbers
     if in_special:
         counts.mark(position, intervals, _USED)
-    for part in special:
-        intervals.owner[part] = -1
+    intervals.owner[special] = -1
     counts.mark(position, intervals, _USED)
     layers |= of_source(intervals, public).numbers
     return band.crop(Partition(intervals.starts, layers))
@@ -170,10 +164,10 @@ def _count(
 ) -> None:
     """Add the counts of a table's rows and addresses to the build report."""
     marks = np.bitwise_or.reduce([family.marks for family in families])
-    addresses = sum(family.addresses for family in families)
-    report.rows["duplicate"] = sum(family.duplicates for family in families)
-    report.rows["excluded"] += sum(family.excluded_rows for family in families)
-    report.addresses["excluded"] += sum(family.excluded_addresses for family in families)
+    for family in families:
+        report.rows.update(family.rows)
+        report.addresses.update(family.addresses)
+    addresses = report.addresses.pop("special")
     report.used, special, owners = (
         int(np.count_nonzero(marks & mark)) for mark in (_USED, _SPECIAL, _OWNER)
     )

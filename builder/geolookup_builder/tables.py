@@ -18,12 +18,10 @@ from geolookup.dataset.intervals import U64, Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
 from geolookup_builder.columns import Columns, Partition
-from geolookup_builder.fragments import json_columns, json_texts, plain_texts
+from geolookup_builder.fragments import json_columns, json_texts
 from geolookup_builder.intern import InternedContent
 from geolookup_builder.values import Reference, lists
 
-#: The types of indices of dictionaries, and the greatest index of each.
-_INDICES = ((pa.int8(), 127), (pa.int16(), 32_767), (pa.int32(), 2**31 - 1))
 #: The columns of a row of the country table.
 CountryRecord = Mapping[str, object]
 
@@ -43,18 +41,23 @@ def tables(
         network = _rows_table(interned.networks, in_table(NETWORK))
         country = _country(interned, reference, countries)
         own = None if interned.own_rows is None else _rows_table(interned.own_rows, schema.own)
-    families = interned.families
-    intervals = {fmt.INTERVALS[key]: _intervals(of, columns) for key, of in families.items()}
-    jumps = jump_table(families[4].starts.low, columns.release)
     return {
-        **intervals,
-        fmt.IPV4_JUMP: pa.table({"interval": jumps}),
-        fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": _sparse(families[6].starts.high, columns)}),
+        **interval_tables(interned.families, columns),
         fmt.LOCATION: location(),
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
         fmt.ZONE: pa.table({"zone": pa.array(interned.locations.zones, pa.string())}),
         **({} if own is None else {fmt.OWN: own}),
+    }
+
+
+def interval_tables(families: Mapping[int, Partition], columns: Columns) -> dict[str, pa.Table]:
+    """Return the tables of the intervals that answer, by file name."""
+    jumps = jump_table(families[4].starts.low, columns.release)
+    return {
+        **{fmt.INTERVALS[family]: _intervals(part, columns) for family, part in families.items()},
+        fmt.IPV4_JUMP: pa.table({"interval": jumps}),
+        fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": _sparse(families[6].starts.high, columns)}),
     }
 
 
@@ -124,7 +127,7 @@ def _rows_table(
     for field in fields:
         values = rows[field.source_column].combine_chunks()
         # Lists of texts are JSON texts before.
-        values = lists(values) if field.type == TEXTS else _column(values)
+        values = lists(values) if field.type == TEXTS else dictionary(values)
         columns[field.column] = values
         texts.append(json_texts(values, ABSENT if field.optional else UNKNOWN))
     return pa.table({**columns, **json_columns(texts)})
@@ -140,8 +143,7 @@ def _country(
         field.column: pa.array([record[field.column] for record in records], type_of(field))
         for field in in_table(COUNTRY)
     }
-    texts = [plain_texts(record[name] for record in records) for name in columns]
-    return pa.table({**columns, **json_columns(texts)})
+    return pa.table({**columns, **json_columns([*map(json_texts, columns.values())])})
 
 
 def _country_record(
@@ -154,7 +156,7 @@ def _country_record(
     return record
 
 
-def _column(column: pa.Array) -> pa.Array:
+def dictionary(column: pa.Array) -> pa.Array:
     """Return texts as a dictionary with the narrowest indices; other values as they are."""
     if not pa.types.is_string(column.type):
         return column
@@ -165,5 +167,5 @@ def _column(column: pa.Array) -> pa.Array:
 
 def _narrowest(values: int) -> pa.DataType:
     """Return the narrowest type of indices of so many distinct values."""
-    # 128 distinct values have the last index 127, the greatest of int8.
-    return next(kind for kind, most in _INDICES if values - 1 <= most)
+    # int8 holds -128, and the indices up to 127 of 128 values.
+    return pa.from_numpy_dtype(np.min_scalar_type(-max(values, 1)))

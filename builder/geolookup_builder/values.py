@@ -7,6 +7,7 @@ format: a whole number may be a float, as pandas and JSON write it. An invalid c
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +35,6 @@ _ASDOT = r"^[Aa][Ss](?P<high>[0-9]{1,5})\.(?P<low>[1-9][0-9]{0,4})$"
 _REGION = "^([A-Z]{2}-)?([A-Z0-9]{1,3}|[A-Z]{0,7}[0-9][A-Z0-9]{0,7})$"
 #: Control characters but tab and line breaks: terminals obey them, and NUL ends texts in C.
 _CONTROLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
-#: The same as JSON escapes them, after an even number of backslashes.
-_ESCAPED_CONTROLS = r"(^|[^\\])(\\\\)*\\u00|\x7f"
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
 _EMPTY, _NO_TEXT = (pa.scalar(text, pa.string()) for text in ("", None))
@@ -127,17 +126,16 @@ def _texts(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
     A cell is a JSON list of texts, as Parquet and JSON lines have it, or texts separated by ``;``.
     Items are trimmed, and empty ones are dropped; a list without an item is unknown.
     """
-    texts = pa.array(map(_compact, cells.to_pylist()), pa.string())
-    return pc.if_else(pc.match_substring_regex(texts, _ESCAPED_CONTROLS), _NO_TEXT, texts)
+    return pa.array(map(_compact, cells.to_pylist()), pa.string())
 
 
 def _compact(cell: str | None) -> str | None:
     if cell is None:
         return None
     items = _items(cell) if cell.startswith("[") else cell.split(";")
-    if items is None:
+    known = [item for item in map(str.strip, items or ()) if item]
+    if items is None or any(re.search(_CONTROLS, item) for item in known):
         return None
-    known = [item for item in map(str.strip, items) if item]
     return json.dumps(known, ensure_ascii=False, separators=(",", ":"))
 
 

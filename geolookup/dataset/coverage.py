@@ -146,20 +146,30 @@ def coverage_lines(coverage: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     layers = dict[str, list[str]]()
     for layer, addresses in coverage.items():
         if any(addresses.values()):
-            layers.setdefault(coverage_text(addresses), []).append(layer)
+            # Own columns also have values in private networks: no share of the public ones.
+            text = coverage_text(addresses, has_share=not layer.startswith(fields.OWN_PREFIX))
+            layers.setdefault(text, []).append(layer)
     yield from (f"{text}: {', '.join(alike)}" for text, alike in layers.items())
 
 
-def coverage_text(addresses: Mapping[str, int]) -> str:
+def coverage_text(addresses: Mapping[str, int], *, has_share: bool = True) -> str:
     """Return numbers of addresses by family as text: IPv4 as a share of the public, unless small.
+
+    Without ``has_share`` the number of IPv4 addresses is stated, however many.
 
     >>> coverage_text({"ipv4": 1 << 24, "ipv6": 3 << 80}), coverage_text({"ipv4": 1 << 21})
     ('0.45 % of public IPv4, 3 /48 networks of IPv6', '2,097,152 addresses of IPv4')
+    >>> coverage_text({"ipv4": 1 << 24}, has_share=False)
+    '16,777,216 addresses of IPv4'
     """
     ipv4, ipv6 = addresses.get("ipv4", 0), addresses.get("ipv6", 0)
     share = ipv4 / public_space(4)
     few = f"{addresses_text(ipv4)} of IPv4"
-    texts = [few if share < _LEAST else f"{percent_text(share)} of public IPv4"] if ipv4 else []
+    texts = (
+        [few if share < _LEAST or not has_share else f"{percent_text(share)} of public IPv4"]
+        if ipv4
+        else []
+    )
     return ", ".join([*texts, f"{addresses_text(ipv6)} of IPv6"] if ipv6 else texts)
 
 

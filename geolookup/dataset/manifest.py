@@ -311,7 +311,10 @@ def parsed_manifest(text: bytes, path: str | os.PathLike[str]) -> Manifest:
 def _no_dataset(path: str | os.PathLike[str]) -> DatasetError:
     from geolookup.dataset import mistaken
 
-    nothing = "no dataset here", "name a folder that 'geolookup build' made"
+    remedy = "name a folder that 'geolookup build' made"
+    if not os.path.exists(path):
+        remedy = f"there is no such file or folder; {remedy}, or a file of data"
+    nothing = "no dataset here", remedy
     return DatasetError(path, *(mistaken(os.fspath(path)) or nothing))
 
 

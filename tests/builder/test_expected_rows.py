@@ -49,6 +49,7 @@ def test_a_source_without_usable_rows(tmp_path: Path) -> None:
         lists = f"; {folder / 'rejects.csv'} lists the bad rows; "
         assert (lists in error.remedy) is (name in ("bad ranges", "invalid values"))
         assert error.remedy.endswith('; if it may be empty, write empty = "ok" in its recipe')
+        assert ("own columns with private = true" in error.remedy) is (name == "private rows")
         assert "  " not in error.problem
         assert (folder / "rejects.csv").exists()
         assert not (folder / "dataset").exists()

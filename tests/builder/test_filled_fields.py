@@ -232,4 +232,4 @@ def test_the_nearest_station_of_rows(tmp_path: Path) -> None:
     text = "code,latitude,longitude\nX,51.4,-0.1\n"
     answers, counts = enriched(tmp_path, WEATHER_ON, HEADER, *rows, stations=text)
     assert [answer.get("weather_code") for answer in answers] == [*rows.values()]
-    assert counts == {"weather_code": FillCount(1, 3)}
+    assert counts == {"weather_code": FillCount(1, 2)}

@@ -36,7 +36,7 @@ def test_missing_files_are_skipped(tmp_path: Path) -> None:
     for path, problem in {
         "a.csv": f"no file {tmp_path / 'a.csv'}",
         "a-*.csv": f"no file {tmp_path / 'a-*.csv'}",
-        "empty": f"no file in the folder {tmp_path / 'empty'}",
+        "empty": f"no file {tmp_path / 'empty'}",
     }.items():
         text = two(path, f'sha256 = "{DIGEST}"')
         _, report = build_at(tmp_path, {"b.csv": ROWS}, text)

@@ -10,7 +10,7 @@ import pytest
 
 from geolookup.errors import BuildError
 from tests.builder.building import STATIONS, fails, recipe
-from tests.internals.builder import FORMATS, Recipe, SourceSpec, Update, auto, read_recipe
+from tests.internals.builder import Recipe, SourceSpec, Update, auto, read_recipe
 from tests.internals.contract import BY_SOURCE_COLUMN
 from tests.internals.store import Retention
 
@@ -20,7 +20,7 @@ GOOD = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 def loaded(folder: Path, text: str | bytes) -> Recipe:
     path = folder / "recipe.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_recipe(path, auto.options(FORMATS))
+    return read_recipe(path, auto.options())
 
 
 def test_what_a_recipe_means(tmp_path: Path) -> None:

@@ -204,6 +204,7 @@ FIELDS: list[tuple[str, dict[str, object], list[str]]] = [
     ("connection_type", {"Mobile": "Mobile", "Cable/DSL": "Residential"}, ["Pigeon", "1"]),
     ("user_type", {"hosting": "hosting", "RSV": None}, ["robot", "1"]),
 ]  # fmt: skip
+OTHER_HALF = {"latitude": "longitude", "longitude": "latitude"}
 
 
 def test_bad_values_null_their_field_alone(tmp_path: Path) -> None:
@@ -212,10 +213,13 @@ def test_bad_values_null_their_field_alone(tmp_path: Path) -> None:
     names = [field for field, _, _ in FIELDS]
     text = f"network,city_name,organization,{','.join(names)}\n"
     for number, (field, cell) in enumerate(listed):
-        cells = [f'"{cell}"' if name == field else "" for name in names]
+        # Half a coordinate means nothing.
+        given = {field: f'"{cell}"', OTHER_HALF.get(field, ""): "0"}
+        cells = [given.get(name, "") for name in names]
         text += f"8.8.{number}.0/24,Here,Firm,{','.join(cells)}\n"
     reading = read_csv(tmp_path, text)
     nulled = {field: len(bad) for field, _, bad in FIELDS}
+    nulled |= dict.fromkeys(OTHER_HALF, sum(nulled[name] for name in OTHER_HALF))
     # A city means nothing without its country, which is invalid.
     assert reading.source.nulled == {**nulled, "city_name": nulled["country_code"]}
     assert reading.source.rejected == {}
@@ -224,6 +228,7 @@ def test_bad_values_null_their_field_alone(tmp_path: Path) -> None:
     for field, good, bad in FIELDS:
         for cell, value in good.items():
             row = next(rows)
+            assert row.pop(OTHER_HALF.get(field, ""), 0) == 0
             assert repr(row.pop(field, None)) == repr(value), (field, cell)
             assert row == {"city_name": "Here", "organization": "Firm"}, (field, cell)
         beside = {} if field == "country_code" else {"city_name": "Here"}

@@ -25,7 +25,7 @@ from tests.fuzz.target import (
     mutated_json,
     scratch,
 )
-from tests.internals.builder import FORMATS, auto, document
+from tests.internals.builder import auto, document
 from tests.internals.dataset import is_generation
 from tests.internals.prefixes import SYNTAXES, Lists, Settings, read_list
 from tests.internals.remote import CacheEntry, Remote, sha256_of
@@ -143,7 +143,7 @@ def _recipes() -> Iterator[bytes]:
 def _read_recipe(data: bytes) -> None:
     path = scratch() / "recipe.toml"
     path.write_bytes(data)
-    known = auto.options(FORMATS)
+    known = auto.options()
     result = accepted(lambda: document.read_recipe(path, known), BuildError, path, check_error)
     if result is not None:
         assert result.sources

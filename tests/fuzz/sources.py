@@ -43,7 +43,6 @@ from tests.internals.builder import (
     find_rejects,
     load_reference,
     mask_lines,
-    silent_invalid_rows,
     unlimited_cells,
 )
 from tests.internals.filesystem import limits
@@ -67,15 +66,15 @@ def _run(data: bytes) -> None:
     for name, content in files.items():
         (folder / name.decode()).write_bytes(content)
     (folder / "recipe.toml").write_bytes(_HEAD + head)
-    with mock.patch.object(limits, "ALLOWED_BYTES", _MOST_UNPACKED), silent_invalid_rows():
+    with mock.patch.object(limits, "ALLOWED_BYTES", _MOST_UNPACKED):
         accepted(lambda: _read(folder), BuildError, folder, check_error)
 
 
 def _read(folder: Path) -> None:
-    plan = document.read_recipe(folder / "recipe.toml", auto.options(FORMATS))
+    plan = document.read_recipe(folder / "recipe.toml", auto.options())
     if not _stays_inside(plan):
         return
-    plan = auto.detect_formats(plan, FORMATS)
+    plan = auto.detect_formats(plan)
     options = Options(max_rejects=1 << 40)
     columns = Columns(MemoryBudget.of(None), folder / "dataset")
     build = OverlaidSources(plan, _reference(), (), options, Progress(), columns, {})

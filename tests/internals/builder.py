@@ -14,7 +14,7 @@ from geolookup_builder.columns import Columns, JoinedIntervals, Partition
 from geolookup_builder.compile import compile_dataset, compile_recipe, sources_read
 from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.demands import check as demands_check
-from geolookup_builder.demands import failures
+from geolookup_builder.demands import failures, read_quality
 from geolookup_builder.downloads import read_through, with_local_paths
 from geolookup_builder.enrichment.regions import COLUMNS as REGION_COLUMNS
 from geolookup_builder.enrichment.regions import FILE as REGION_NAMES
@@ -44,7 +44,6 @@ from geolookup_builder.recipe.document import (
     read_recipe,
 )
 from geolookup_builder.recipe.loading import load, recipe_of_call
-from geolookup_builder.recipe.quality import read_quality
 from geolookup_builder.recipe.table import Table
 from geolookup_builder.reference.countries import COLUMNS as COUNTRIES_COLUMNS
 from geolookup_builder.reference.countries import (
@@ -67,7 +66,7 @@ from geolookup_builder.sources.reading import (
     stated_dates,
     typed_columns,
 )
-from geolookup_builder.sources.reading.delimited import find_rejects, silent_invalid_rows
+from geolookup_builder.sources.reading.delimited import find_rejects
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells

@@ -62,6 +62,32 @@ def test_an_overlay_is_compiled_once_and_after_a_change(
     assert len(compilations) == 4
 
 
+def test_an_overlay_answers_as_a_build_of_its_sources(tmp_path: Path) -> None:
+    """Also where it states some layers only, and rows that its base has, or has no more."""
+    base, sites, built = tmp_path / "base.csv", tmp_path / "sites.csv", tmp_path / "built"
+    base.write_text(
+        "network,country_code,city_name,asn,asn_organization,isp\n8.0.0.0/9,US,A,1,One,I\n"
+        "8.8.0.0/16,DE,B,2,Two,I\n9.0.0.0/16,,,3,,J\n2a00::/32,FR,C,,,K\n",
+        encoding="utf-8",
+    )
+    sites.write_text(
+        "network,country_code,city_name,asn,isp\n8.8.8.0/24,,,1,\n8.8.9.0/24,US,A,,\n"
+        "9.0.0.0/16,JP,D,,L\n2a00:1::/32,FR,C,,\n2a00::/48,,,2,K\n",
+        encoding="utf-8",
+    )
+    geolookup.build(base, tmp_path / "base")
+    geolookup.build(sources=[sites, tmp_path / "base"], output=built)
+    with (
+        geolookup.open(tmp_path / "base", overlay=sites) as engine,
+        geolookup.open(built) as other,
+    ):
+        geolookup.verify(engine.path, deep=True)
+        assert engine.metadata.coverage == other.metadata.coverage
+        addresses = ("8.8.8.8", "8.8.9.9", "8.8.7.7", "8.1.1.1", "9.0.1.1", "2a00::1", "2a00:1::1")
+        for ip in addresses:
+            assert engine.explain(ip)["layers"] == other.explain(ip)["layers"]
+
+
 def _before_compiling(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
     """Change files each time after the key of a result was computed."""
     compile_recipe = compiler.compile_recipe

@@ -131,7 +131,7 @@ def test_local_sources_alone(store: Path, tmp_path: Path) -> None:
     for options in ((), ("--dry-run",)):
         done = run("update", str(tmp_path / "empty"), *options)
         assert done.returncode == 1
-        assert done.stderr == f"geolookup: empty: no file in the folder {tmp_path}/empty\n"
+        assert done.stderr == f"geolookup: empty: no file {tmp_path}/empty\n"
     (tmp_path / "r.toml").write_text(f"update = {{kep = 1}}\n{text}", encoding="utf-8")
     with pytest.raises(BuildError, match="unknown key update"):
         geolookup.update(tmp_path / "r.toml")

@@ -35,8 +35,7 @@ from geolookup.integrity.tables import Tables
 from geolookup.store import pointer, resolve
 from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.columns import Partition
-from geolookup_builder.flatten import Intervals
+from geolookup_builder.columns import ROW, Partition
 from geolookup_builder.fragments import list_texts
 from geolookup_builder.layer_values import Column, LayerValues, distinct
 from geolookup_builder.layers import restrict
@@ -75,7 +74,7 @@ class DatasetSource:
                 numbers[layer] = LOCATION if layer == LOCATION else first.table, of_row
         return numbers
 
-    def partition(self, family: int, numbers: Numbers, kept: Intervals | None = None) -> Partition:
+    def partition(self, family: int, numbers: Numbers, kept: Partition | None = None) -> Partition:
         """Return the answers of a family by layer, in the kept space only; without it in all."""
         part = self.families[family]
         rows = part if kept is None else restrict(part, kept)
@@ -88,14 +87,12 @@ class DatasetSource:
             },
         )
 
-    def intervals(self) -> dict[int, Intervals]:
-        """Return the intervals of each family, numbered as rows of one table; -1: unknown."""
-        intervals, begin = dict[int, Intervals](), 0
+    def intervals(self) -> dict[int, Partition]:
+        """Return the intervals of each family, numbered as rows of one table; 0: unknown."""
+        intervals, begin = dict[int, Partition](), 1
         for family, part in self.families.items():
             numbers = np.arange(begin, begin + len(part.starts))
-            intervals[family] = Intervals(
-                part.starts, np.where(any_known(part.numbers), numbers, -1)
-            )
+            intervals[family] = Partition(part.starts, {ROW: numbers * any_known(part.numbers)})
             begin += len(numbers)
         return intervals
 
@@ -114,10 +111,7 @@ class DatasetSource:
     def countries(self) -> Iterator[dict[str, object]]:
         """Yield the rows of its country table, without the unknown row."""
         names = [field.column for field in in_table(COUNTRY)]
-        for row in self.tables.batches[fmt.COUNTRY].select(names).slice(1).to_pylist():
-            # The reference table states whole numbers as integers.
-            is_whole = {name: isinstance(of, float) and of.is_integer() for name, of in row.items()}
-            yield {name: int(of) if is_whole[name] else of for name, of in row.items()}
+        yield from self.tables.batches[fmt.COUNTRY].select(names).slice(1).to_pylist()
 
     def provenance(self) -> dict[int, Partition]:
         """Return which of its sources decided each layer, by family."""

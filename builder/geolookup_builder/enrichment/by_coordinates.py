@@ -59,14 +59,15 @@ class Stations:
         self._codes = pa.array(stations.values(), pa.string())
         # In degrees, 179 E and 179 W would be 358 apart.
         self._tree = cKDTree(_vectors(*np.array(list(stations)).T))
-        self._max_km = max_km
+        # chord = 2 sin(angle / 2); the query excludes its bound.
+        self._reach = np.nextafter(2 * math.sin(max_km / EARTH_RADIUS_KM / 2), math.inf)
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the code of the station nearest to the coordinates of each row."""
         latitudes, longitudes, rows = _coordinates(columns)
-        chords, nearest = self._tree.query(_vectors(latitudes, longitudes))
-        numbers = np.where(_kilometres(chords) <= self._max_km, nearest, -1)
-        return _by_row(self._codes, rows, numbers)
+        vectors = _vectors(latitudes, longitudes)
+        chords, nearest = self._tree.query(vectors, distance_upper_bound=self._reach)
+        return _by_row(self._codes, rows, np.where(np.isfinite(chords), nearest, -1))
 
 
 def _coordinates(columns: Mapping[str, pa.Array]) -> tuple[F64, F64, Bools]:
@@ -88,13 +89,6 @@ def _vectors(latitude: F64, longitude: F64) -> F64:
     """Return points on the unit sphere (rows of x, y, z) for degrees."""
     phi, lam = np.radians(latitude), np.radians(longitude)
     return np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=1)
-
-
-def _kilometres(chord: F64) -> F64:
-    """Return great-circle distances in km for chord lengths in the unit sphere."""
-    # chord = 2 sin(angle / 2); minimum: rounding may give a little more than 1.
-    distances: F64 = 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(chord / 2, 1.0))
-    return distances
 
 
 def _load(path: Path) -> dict[tuple[float, float], str]:

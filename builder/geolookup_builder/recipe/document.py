@@ -24,9 +24,9 @@ from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup.store.retention import Retention
 from geolookup_builder import expected_rows
+from geolookup_builder.demands import Quality, read_quality
 from geolookup_builder.expected_rows import RowRules
 from geolookup_builder.recipe.names import declared_columns, source_columns
-from geolookup_builder.recipe.quality import Quality, read_quality
 from geolookup_builder.recipe.table import Table, recipe_errors
 from geolookup_builder.restrictions import restriction
 from geolookup_builder.restrictions.restriction import Restriction

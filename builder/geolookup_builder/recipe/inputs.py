@@ -12,9 +12,9 @@ from geolookup.contract.tzdatabase import zone_names
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.cache import sha256_of
+from geolookup_builder.demands import Quality
 from geolookup_builder.downloads import with_local_paths
 from geolookup_builder.recipe.document import Recipe, SourceSpec
-from geolookup_builder.recipe.quality import Quality
 from geolookup_builder.sources.reading.inputs import paths
 
 

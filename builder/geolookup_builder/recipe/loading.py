@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from geolookup.errors import BuildError, OutputError, name_text, near_match
 from geolookup.filesystem import atomic
 from geolookup_builder.recipe.document import PACKAGED, Recipe, of_document, read_recipe
-from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources import auto
 from geolookup_builder.sources.formats.generic import TABLE
 from geolookup_builder.sources.reading import arrow_tables
 
@@ -39,7 +39,7 @@ def load(text: str | PathLike[str]) -> Recipe:
         raise BuildError("''", "names no recipe", remedy=remedy)
     path = Path(text)
     if path.suffix == SUFFIX:
-        return read_recipe(path, auto.options(FORMATS))
+        return read_recipe(path, auto.options())
     return _of_data(path) if path.exists() else load_packaged(str(path))
 
 
@@ -48,12 +48,12 @@ def _of_data(path: Path) -> Recipe:
     data = path if path.name else path.absolute()
     name = name_text(data.name.partition(".")[0] or data.name)
     document = {"dataset": {"name": name}, "source": [{"path": data.name}]}
-    return of_document(data, document, auto.options(FORMATS))
+    return of_document(data, document, auto.options())
 
 
 def load_packaged(name: str) -> Recipe:
     """Return a packaged recipe, whatever files of that name exist. Raises BuildError."""
-    return read_recipe(path_of(name), auto.options(FORMATS))
+    return read_recipe(path_of(name), auto.options())
 
 
 def names() -> list[str]:
@@ -113,7 +113,14 @@ def recipe_of_call(
     keys = {key: value for key, value in dataset.items() if value is not None}
     tables = {} if columns is None else {"columns": columns}
     if sources is None:
-        return _of_name(recipe_name, (*tables, *keys))
+        if recipe_name is None:
+            raise TypeError("no recipe and no sources; pass one of them")
+        if beside := [*tables, *keys]:
+            raise ValueError(f"{beside[0]} goes with sources; write it into the recipe")
+        if not isinstance(recipe_name, str | PathLike):
+            kind = type(recipe_name).__name__
+            raise TypeError(f"recipe is of type {kind}; pass a path, or tables as sources=[…]")
+        return load(recipe_name)
     if recipe_name is not None:
         raise ValueError("recipe and sources are two recipes; pass one of them")
     if not isinstance(sources, list | tuple):
@@ -124,19 +131,8 @@ def recipe_of_call(
     stated = {key: list(of) if isinstance(of, tuple) else of for key, of in keys.items()}
     items = list(map(_source, labels, sources))
     document: dict[str, Any] = {"dataset": {"name": _NAME, **stated}, "source": items, **tables}
-    formats = {**auto.options(FORMATS), TABLE.name: TABLE.options}
+    formats = {**auto.options(), TABLE.name: TABLE.options}
     return of_document(Path("build"), document, formats, labels)
-
-
-def _of_name(name: object, keys: Sequence[str]) -> Recipe:
-    if name is None:
-        raise TypeError("no recipe and no sources; pass one of them")
-    if keys:
-        raise ValueError(f"{keys[0]} goes with sources; write it into the recipe")
-    if not isinstance(name, str | PathLike):
-        kind = type(name).__name__
-        raise TypeError(f"recipe is of type {kind}; pass a path, or tables as sources=[…]")
-    return load(name)
 
 
 def _source(label: Path, source: Source) -> dict[str, Any]:

@@ -96,7 +96,10 @@ def mapped_columns(spec: SourceSpec) -> dict[str, str]:
         if field in mapped:
             raise BuildError(spec.recipe, f"{_OPTION}: {name} is there twice", remedy="drop one")
         mapped[field] = str(column)
-    _check_ranges(spec, mapped)
+    parts = {*RANGE_NAMES} & mapped.keys()
+    if not any(parts <= {*names} for names in RANGES):
+        remedy = "name one column as network, or two as first and last"
+        raise BuildError(spec.recipe, "two ranges in columns", remedy=remedy)
     return mapped
 
 
@@ -119,21 +122,3 @@ def _mapped_field(spec: SourceSpec, name: str) -> str:
         if remedy.startswith("write a field"):
             remedy = f"write a field, such as country_code, or declare {name!r} in [columns]"
         raise BuildError(spec.recipe, error.problem, remedy=remedy) from error
-
-
-def _check_ranges(spec: SourceSpec, mapped: Mapping[str, str]) -> None:
-    """Raise BuildError for parts of two ranges, and for a column that is the range and a field."""
-    parts = [name for name in RANGE_NAMES if name in mapped]
-    if not any({*parts} <= {*names} for names in RANGES):
-        remedy = "name one column as network, or two as first and last"
-        raise BuildError(spec.recipe, "two ranges in columns", remedy=remedy)
-    columns = [*mapped.values()]
-    for name in parts:
-        if columns.count(mapped[name]) > 1:  # two fields may share a column
-            raise range_twice(spec, mapped[name])
-
-
-def range_twice(spec: SourceSpec, column: str) -> BuildError:
-    """Return the error about a column that is the range and a field."""
-    problem = f"column {column!r} is the range and something else in columns"
-    return BuildError(spec.recipe, problem, remedy="keep one of them")

@@ -18,14 +18,13 @@ from geolookup.dataset.intervals import count_addresses, cut_at
 from geolookup.prefixes.possible_values import absent_values, check_values
 from geolookup.prefixes.select import masks_of
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.columns import Partition
-from geolookup_builder.flatten import Intervals
-from geolookup_builder.layers import without
+from geolookup_builder.columns import ROW, Partition
+from geolookup_builder.layers import restrict
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.table import recipe_errors
 
 #: The report of a table, and by family the intervals with their deciding rows.
-Counted = tuple[SourceReport, Mapping[int, Intervals]]
+Counted = tuple[SourceReport, Mapping[int, Partition]]
 
 
 class Rows:
@@ -59,14 +58,14 @@ def kept_space(
     families: Mapping[int, Partition],
     tables: Iterable[Counted],
     report: BuildReport,
-) -> dict[int, Intervals]:
-    """Return by family a partition: the space that is left out has the owner -1.
+) -> dict[int, Partition]:
+    """Return by family the space that is kept.
 
     ``families`` are the intervals of the source, by their rows. What is left out of its tables is
     counted in their reports. Raises BuildError for a value of ``only`` that no answer can have. A
     value that no answer of the source has is a warning.
     """
-    restriction, kept = spec.restriction, dict[int, Intervals]()
+    restriction, kept = spec.restriction, dict[int, Partition]()
     with recipe_errors(spec.recipe):
         check_values(rows, restriction.conditions)
     absent = absent_values(rows, restriction.conditions)
@@ -75,30 +74,30 @@ def kept_space(
     for family, part in families.items():
         marks = masks.mark({table: of.view(np.uint32) for table, of in part.numbers.items()})
         starts, is_inside = cut_at(family, restriction.inside(family))
-        inside = Intervals(starts, np.where(is_inside, 0, -1))
-        kept[family] = without(Intervals(part.starts, np.where(marks, 0, -1)), inside)
+        inside = Partition(starts, {ROW: is_inside})
+        kept[family] = restrict(Partition(part.starts, {ROW: marks}), inside)
     for of_table, deciding in tables:
         _count_left_out(of_table, deciding, kept)
     return kept
 
 
 def _count_left_out(
-    report: SourceReport, deciding: Mapping[int, Intervals], kept: Mapping[int, Intervals]
+    report: SourceReport, deciding: Mapping[int, Partition], kept: Mapping[int, Partition]
 ) -> None:
-    result = {family: without(intervals, kept[family]) for family, intervals in deciding.items()}
+    result = {family: restrict(intervals, kept[family]) for family, intervals in deciding.items()}
     rows = _owners(deciding) - _owners(result)
     report.used -= rows
     report.rows["left out"] += rows
     report.addresses["left out"] += _addresses(deciding) - _addresses(result)
 
 
-def _addresses(table: Mapping[int, Intervals]) -> int:
-    return sum(count_addresses(part.starts, part.owner >= 0) for part in table.values())
+def _addresses(table: Mapping[int, Partition]) -> int:
+    return sum(count_addresses(part.starts, part.numbers[ROW] > 0) for part in table.values())
 
 
-def _owners(table: Mapping[int, Intervals]) -> int:
+def _owners(table: Mapping[int, Partition]) -> int:
     """Return how many rows own an interval, of either family."""
-    owners = np.concatenate([part.owner for part in table.values()])
-    is_owner = np.zeros(int(owners.max()) + 2, bool)  # the last is for -1
+    owners = np.concatenate([part.numbers[ROW] for part in table.values()])
+    is_owner = np.zeros(int(owners.max()) + 1, bool)
     is_owner[owners] = True
-    return int(np.count_nonzero(is_owner[:-1]))
+    return int(np.count_nonzero(is_owner[1:]))

@@ -11,7 +11,7 @@ from geolookup.contract.schema import column_members
 from geolookup.dataset.manifest import read_manifest
 from geolookup.store import resolve
 from geolookup_builder.recipe.document import DATASET, Recipe, of_document
-from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources import auto
 
 
 def slice_recipe(
@@ -44,4 +44,4 @@ def slice_recipe(
         "columns": {column.pop("name"): column for column in columns},
         "source": [source],
     }
-    return of_document(Path("slice"), document, auto.options(FORMATS))
+    return of_document(Path("slice"), document, auto.options())

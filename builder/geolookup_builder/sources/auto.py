@@ -16,9 +16,10 @@ from geolookup.errors import BuildError
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup_builder.datasets.source import is_dataset_path
 from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec
+from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.guesses import unknown_file, unknown_files
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.sources.reading.sniffing import (
     Detection,
     NearMissError,
@@ -29,23 +30,22 @@ from geolookup_builder.sources.reading.sniffing import (
 NAME = "auto"
 REMEDY = 'name the format in a recipe: format = "…"'
 Detections = Mapping[str, Detection]
-Formats = Mapping[str, SourceFormat]
 Guard = Callable[[SourceSpec], AbstractContextManager[object]]
 
 
-def options(formats: Formats) -> dict[str, frozenset[str]]:
+def options() -> dict[str, frozenset[str]]:
     """Return the options of each format; ``auto`` accepts the options of all formats."""
-    by_name = {name: source_format.all_options for name, source_format in formats.items()}
+    by_name = {name: source_format.all_options for name, source_format in FORMATS.items()}
     return {**by_name, DATASET: frozenset(), NAME: frozenset().union(*by_name.values())}
 
 
-def detect_formats(recipe: Recipe, formats: Formats, guard: Guard = nullcontext) -> Recipe:
+def detect_formats(recipe: Recipe, guard: Guard = nullcontext) -> Recipe:
     """Return the recipe with the format of every source named; ``guard`` wraps each detection."""
     sources = []
     for spec in recipe.sources:
         with guard(spec):
             try:
-                sources.append(detect_format(spec, formats))
+                sources.append(detect_format(spec))
             except NearMissError as error:
                 if spec.recipe != spec.base / spec.path or not error.options:
                     raise
@@ -66,16 +66,16 @@ def with_note(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[Sourc
         note = ""
 
 
-def detect_format(spec: SourceSpec, formats: Formats) -> SourceSpec:
+def detect_format(spec: SourceSpec) -> SourceSpec:
     """Return the source with its format named. Raises BuildError unless exactly one fits."""
     if spec.format != NAME:
         return spec
     if not spec.options and is_dataset_path(spec):
         return replace(spec, format=DATASET, detection="a dataset of geolookup")
-    of_files = _detections(spec, formats)
-    name = _common_format(spec, of_files, formats)
+    of_files = _detections(spec)
+    name = _common_format(spec, of_files)
     for key in spec.options:
-        if key not in formats[name].all_options:
+        if key not in FORMATS[name].all_options:
             problem = (
                 f"source.{key} is not an option of {name}, the format detected for {spec.path}"
             )
@@ -84,14 +84,14 @@ def detect_format(spec: SourceSpec, formats: Formats) -> SourceSpec:
     return replace(spec, format=name, detection=", ".join(reasons))
 
 
-def _detections(spec: SourceSpec, formats: Formats) -> dict[str, Detections]:
+def _detections(spec: SourceSpec) -> dict[str, Detections]:
     """Return the detections of each file that is data. Raises BuildError if none is."""
     # All files of a folder, an archive or a glob, with any suffix.
     files = [file for file in members(spec.path, spec.base, ("",)) if file.label[-1:] != "/"]
     of_files, misses = dict[str, Detections](), list[NearMissError]()
     for member in files:
         start = opening(member, spec)
-        detections, miss = _examine(start, formats)
+        detections, miss = _examine(start)
         if detections:
             of_files[member.label] = detections
         elif miss:
@@ -112,10 +112,10 @@ def _among_others(member: Member, spec: SourceSpec) -> bool:
         return len(member.file_names) > 1 or path.is_dir()
 
 
-def _examine(start: Opening, formats: Formats) -> tuple[Detections, NearMissError | None]:
+def _examine(start: Opening) -> tuple[Detections, NearMissError | None]:
     """Return the strongest detections of a file, or its nearest miss."""
     detections, misses = dict[str, Detection](), list[NearMissError]()
-    for name, source_format in formats.items():
+    for name, source_format in FORMATS.items():
         try:
             if detection := source_format.detect(start):
                 detections[name] = detection
@@ -134,12 +134,12 @@ def _examine(start: Opening, formats: Formats) -> tuple[Detections, NearMissErro
     return best, nearest
 
 
-def _common_format(spec: SourceSpec, of_files: Mapping[str, Detections], formats: Formats) -> str:
+def _common_format(spec: SourceSpec, of_files: Mapping[str, Detections]) -> str:
     """Return the one format that was detected in all files; the stated options may decide."""
     # Files that fit {csv, ipinfo} and {ipinfo}: ipinfo.
     common = set.intersection(*(set(detections) for detections in of_files.values()))
-    common = {name for name in common if spec.options.keys() <= formats[name].options} or common
-    names = sorted(common, key=[*formats].index)
+    common = {name for name in common if spec.options.keys() <= FORMATS[name].options} or common
+    names = sorted(common, key=[*FORMATS].index)
     meanings = [[one[name].meaning for name in names] for one in of_files.values()]
     # Several may read a file alike, such as ``network,country``.
     if len(names) == 1 or (

@@ -46,6 +46,8 @@ _CONTENT = {
     "asn": re.compile(r"AS[0-9]{1,10}", re.IGNORECASE),
     "time_zone": re.compile(r"[A-Z][A-Za-z]+/[A-Z][A-Za-z_/-]+"),
 }
+#: Of a text whose columns are not known.
+_EXAMPLE: dict[str, Any] = {"header": False, "columns": {"network": 1, "country_code": 2}}
 _NETMASK = re.compile("|".join(map(re.escape, LENGTHS)))
 _DEGREES = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
 
@@ -75,18 +77,10 @@ def unknown_file(opening: Opening) -> BuildError:
         problem, remedy = "binary data of no known kind", "export it as CSV, or fetch it again"
     elif _END.fullmatch(_DELIMITER.split(line)[0].strip(' "')):
         problem = f"a text without a header, {line[:_SHOWN]!r}"
-        remedy = f'{_as_csv(opening.start)}; or name its vendor\'s format in a recipe: format = "…"'
+        options = _options(opening.start) or _EXAMPLE
+        keys = ", ".join(f"{key} = {toml_text(value)}" for key, value in options.items())
+        remedy = f'name its columns, such as format = "csv", {keys}; or {remedy}'
     return BuildError(member.label, f"not recognised: {problem}", remedy=remedy)
-
-
-def _as_csv(member: Member) -> str:
-    """Return how a recipe names the columns of a text."""
-    options: dict[str, Any] = {}
-    with suppress(BuildError):
-        options = _options(member)
-    options = options or {"header": False, "columns": {"network": 1, "country_code": 2}}
-    keys = ", ".join(f"{key} = {toml_text(value)}" for key, value in options.items())
-    return f'name its columns, such as format = "csv", {keys}'
 
 
 def unknown_files(path: Path, members: Sequence[Member]) -> BuildError:

@@ -106,7 +106,7 @@ def delivered(files: Mapping[str, str | bytes]) -> bytes:
 def detected(folder: Path, path: str, *options: str) -> str:
     """The format that files lying in a folder are detected as."""
     (folder / "recipe.toml").write_text(one("auto", path, *options), encoding="utf-8")
-    plan = auto.detect_formats(loading.load(folder / "recipe.toml"), FORMATS)
+    plan = auto.detect_formats(loading.load(folder / "recipe.toml"))
     return plan.sources[0].format
 
 

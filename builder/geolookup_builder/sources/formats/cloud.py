@@ -33,7 +33,7 @@ from geolookup_builder.sources.reading.reader import (
     SourceFormat,
     SourceTable,
 )
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object, check_text
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_json, check_text
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.values import is_text
@@ -130,7 +130,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _provider(member: Member) -> _Provider | None:
     """Return the provider of a document; None for another file."""
-    if not begins_object(member):
+    if not begins_json(member, b"{"):
         return None
     # The first kilobytes are searched for the keys: a document of gigabytes is not parsed.
     with member.open() as stream:

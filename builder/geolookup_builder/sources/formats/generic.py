@@ -7,8 +7,8 @@ names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from types import ModuleType
@@ -21,15 +21,10 @@ from geolookup_builder.sources.reading import arrow_tables, delimited, jsonlines
 from geolookup_builder.sources.reading.dictionary_columns import OPTION
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading, parse_range
-from geolookup_builder.sources.reading.product_files import file_batches, typed_header
-from geolookup_builder.sources.reading.products import Header, Product
+from geolookup_builder.sources.reading.product_files import file_batches, syntax_of
+from geolookup_builder.sources.reading.products import Header, Product, typed_header
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
-from geolookup_builder.sources.reading.sniffing import (
-    Detection,
-    NearMissError,
-    Opening,
-    begins_object,
-)
+from geolookup_builder.sources.reading.sniffing import Detection, NearMissError, Opening
 from geolookup_builder.sources.reading.text import Layout
 
 _SHOWN = 8  # columns, in the report
@@ -53,6 +48,13 @@ class _Request:
         reading = self.planner.plan(header, self._product, self.layout)
         return replace(reading, replan=self.plan)
 
+    @property
+    def json_paths(self) -> list[str]:
+        """The mapped and declared keys, which JSON records after the first ones may have."""
+        mapping, own = self.planner.mapping, self.planner.spec.schema.own
+        declared = (field.member for field in own if field.source_column not in mapping)
+        return [*mapping.values(), *declared] if mapping else []
+
 
 def _punctuation(spec: SourceSpec) -> Layout:
     """Return ``delimiter`` and ``header`` of the recipe, checked."""
@@ -74,8 +76,12 @@ def _can_delimit(character: str) -> bool:
     return character.isascii() and not character.isalnum() and character not in '"\r\n\0.:/+-'
 
 
-def _text_header(member: Member, request: _Request) -> Header:
-    """Return the header, or the positions from 1 if there is none."""
+def _header(syntax: ModuleType, member: Member, request: _Request) -> Header:
+    """Return the columns of a file; positions from 1 if a text has no header."""
+    if syntax is jsonlines:
+        return typed_header(member.label, jsonlines.schema(member, request.json_paths))
+    if syntax is not delimited:
+        return typed_header(member.label, syntax.schema(member))
     if not request.layout.header:
         width = sniffing.sample(member, request.layout.delimiter).width
         return Header(member.label, tuple(str(at) for at in range(1, width + 1)))
@@ -84,45 +90,11 @@ def _text_header(member: Member, request: _Request) -> Header:
     return Header(member.label, tuple(stated), line=1)
 
 
-def _json_header(member: Member, request: _Request) -> Header:
-    """Return the keys of the first records; of more, if these lack mapped or declared ones."""
-    mapping, own = request.planner.mapping, request.planner.spec.schema.own
-    declared = (field.member for field in own if field.source_column not in mapping)
-    paths = [*mapping.values(), *declared] if mapping else []
-    return typed_header(member, jsonlines.schema(member, paths))
-
-
-@dataclass(frozen=True, slots=True)
-class _Syntax:
-    """How files are written: the module that reads them, and their columns.
-
-    ``suffixes`` belong to files in archives and folders.
-    """
-
-    module: ModuleType
-    suffixes: tuple[str, ...]
-    header: Callable[[Member, _Request], Header]
-    begins: Callable[[Member], bool] = lambda _member: True
-
-
-_CSV = _Syntax(delimited, (".csv", ".tsv", ".txt"), _text_header)
-_PARQUET = _Syntax(
-    parquet,
-    (".parquet", ".pq"),
-    lambda member, _: typed_header(member, parquet.schema(member)),
-    parquet.begins,
-)
-_JSON = _Syntax(jsonlines, (".jsonl", ".ndjson", ".json"), _json_header, begins_object)
-_TABLE = _Syntax(
-    arrow_tables, (), lambda member, _: typed_header(member, arrow_tables.schema(member))
-)
-
-
-def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
-    request, suffixes = _Request(spec), syntax.suffixes
+def _read(spec: SourceSpec, syntax: ModuleType, suffixes: tuple[str, ...]) -> Iterator[SourceTable]:
+    request = _Request(spec)
     # A folder may have texts beside the CSV; if the recipe has columns, they are data too.
-    if syntax is _CSV and not request.planner.mapping:
-        suffixes = suffixes[:1]
+    if syntax is delimited and request.planner.mapping:
+        suffixes = (*suffixes, ".tsv", ".txt")
     yield _table(syntax, request, members(spec.path, spec.base, suffixes))
 
 
@@ -130,29 +102,28 @@ def _read_table(spec: SourceSpec) -> Iterator[SourceTable]:
     if "table" not in spec.options:
         raise BuildError(spec.recipe, "source.table is missing", remedy="pass a table")
     member = arrow_tables.member(spec.path, spec.options["table"])
-    yield _table(_TABLE, _Request(spec), [member])
+    yield _table(arrow_tables, _Request(spec), [member])
 
 
-def _table(syntax: _Syntax, request: _Request, files: Sequence[Member]) -> SourceTable:
+def _table(syntax: ModuleType, request: _Request, files: Sequence[Member]) -> SourceTable:
     # All headers are checked before the first row is read.
-    headers = [syntax.header(member, request) for member in files]
+    headers = [_header(syntax, member, request) for member in files]
     readings = [request.plan(header) for header in headers]
-    batches = chain.from_iterable(map(partial(file_batches, syntax.module), files, readings))
+    batches = chain.from_iterable(map(partial(file_batches, syntax), files, readings))
     reasons = {name: why for header in headers for name, why in ignored(header.names).items()}
     columns = {why: [n for n in reasons if reasons[n] == why] for why in reasons.values()}
     note = "; ".join(f"{', '.join(names)} ignored: {why}" for why, names in columns.items())
     return SourceTable(request.planner.spec.name, batches, note, request.planner.cells.emptied)
 
 
-def _detect(opening: Opening, syntax: _Syntax) -> Detection | None:
+def _detect(opening: Opening, syntax: ModuleType) -> Detection | None:
     try:
         request = _Request(opening.spec)
     except BuildError as error:  # of the recipe: no other format has these options
         raise NearMissError(error.path, error.problem, remedy=error.remedy or "") from error
-    member = opening.start if syntax is _CSV else opening.member
-    if not syntax.begins(member):
+    if syntax_of(opening.member) is not syntax:
         return None
-    header = syntax.header(member, request)
+    header = _header(syntax, opening.start if syntax is delimited else opening.member, request)
     reading = request.plan(header)
     names = [name for name in header.names if name not in ignored(header.names)]
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
@@ -161,17 +132,15 @@ def _detect(opening: Opening, syntax: _Syntax) -> Detection | None:
     return Detection(reason, score=score, meaning=reading.is_same)
 
 
-def _format(name: str, syntax: _Syntax, *options: str) -> SourceFormat:
-    return SourceFormat(
-        name,
-        frozenset({"family", "columns", OPTION, *options}),
-        partial(_read, syntax=syntax),
-        partial(_detect, syntax=syntax),
-    )
+def _format(name: str, syntax: ModuleType, *suffixes: str) -> SourceFormat:
+    """Return a format; ``suffixes`` are those of its files in archives and folders."""
+    read, detect = partial(_read, syntax=syntax, suffixes=suffixes), partial(_detect, syntax=syntax)
+    options = {"delimiter", "header"} if syntax is delimited else set()
+    return SourceFormat(name, frozenset({"family", "columns", OPTION, *options}), read, detect)
 
 
-FORMAT = _format("csv", _CSV, "delimiter", "header")
-PARQUET = _format("parquet", _PARQUET)
-JSON_LINES = _format("jsonl", _JSON)
+FORMAT = _format("csv", delimited, ".csv")
+PARQUET = _format("parquet", parquet, ".parquet", ".pq")
+JSON_LINES = _format("jsonl", jsonlines, ".jsonl", ".ndjson", ".json")
 #: A table in memory, the option ``table``; no file is of this format.
 TABLE = SourceFormat("table", JSON_LINES.options | {"table"}, _read_table)

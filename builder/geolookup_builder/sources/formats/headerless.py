@@ -144,9 +144,9 @@ class Catalogue:
             return fitting[0]
         label, edition = self.label.format(table), self.editions[0]
         names = (*edition, *self.tables[table][0])
-        sniffing.check_width(rows, len(names), label, self.choice)
         patterns = {**self.content, **edition}
-        sniffing.check_content(rows, names, patterns, label, *self.missing)
+        if bad := sniffing.mismatch(rows, names, patterns, label, self.missing):
+            raise BuildError(rows.member.label, bad[1], line=bad[0], remedy=self.choice)
         return names, edition
 
     def _fitting(
@@ -161,8 +161,7 @@ class Catalogue:
         return [
             (names, edition)
             for names, edition in layouts
-            if len(names) == rows.width
-            and not sniffing.mismatch(rows, names, {**patterns, **edition}, *self.missing)
+            if not sniffing.mismatch(rows, names, {**patterns, **edition}, table, self.missing)
         ]
 
     def _shown(self, rows: Sample) -> list[str]:

@@ -128,7 +128,7 @@ def _plan(
     lists = {path.removesuffix(".0") for path in paths if path.endswith(".0")}
     own = lists.intersection(names_of_fields(planner.spec.schema))
     names = sorted({*paths, *rare, *product.helpers, *mapped, *own})
-    reading = planner.plan(Header(member.label, tuple(names)), product, is_sample=True)
+    reading = planner.plan(Header(member.label, tuple(names), is_sample=True), product)
     if not reading.values:
         raise _refusal(member, type_, paths, match)
     return reading

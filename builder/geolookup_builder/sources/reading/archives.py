@@ -219,8 +219,8 @@ def tar_files(
 
     ``stream`` are its unpacked bytes, already counted; threads may read the members at once.
     """
-    archive, lock = _open_tar(path, stream), Lock()
-    members = {info: info.name for info in _tar_members(archive, budget)}
+    archive, lock = _open_tar(path, stream, budget), Lock()
+    members = {info: info.name for info in archive.getmembers() if not info.isdir()}
     data = budget.select(path, suffixes, members)
     for info in data:
         # The bytes of a sparse member are not those of its file.
@@ -229,15 +229,18 @@ def tar_files(
     return [(f"{path}!{info.name}", partial(_part, archive, info, lock)) for info in data]
 
 
-def _open_tar(path: Path, stream: IO[bytes]) -> tarfile.TarFile:
+def _open_tar(path: Path, stream: IO[bytes], budget: Budget) -> tarfile.TarFile:
     """Open the copy of a stream in a temporary file, which is closed with the last opener."""
     file = tempfile.TemporaryFile()  # noqa: SIM115
     try:
         _copy(path, stream, file)
-        with _header_errors():
-            archive = tarfile.open(fileobj=file, mode="r:", tarinfo=_Header)  # noqa: SIM115
-    except BaseException:
+        archive = tarfile.open(fileobj=file, mode="r:", tarinfo=_Header)  # noqa: SIM115
+        for number, _ in enumerate(archive, 1):
+            budget.check_members(number)
+    except BaseException as error:
         file.close()
+        if isinstance(error, ValueError | OverflowError | RecursionError):
+            raise tarfile.ReadError("a header that is not valid") from error
         raise
     weakref.finalize(archive, file.close)
     return archive
@@ -253,22 +256,6 @@ def _copy(path: Path, stream: IO[bytes], file: IO[bytes]) -> None:
             raise BuildError(path, problem, remedy=remedy)
         file.write(chunk)
     file.seek(0)
-
-
-def _tar_members(archive: tarfile.TarFile, budget: Budget) -> Iterator[tarfile.TarInfo]:
-    with _header_errors():
-        for number, member in enumerate(archive, 1):
-            budget.check_members(number)
-            if not member.isdir():
-                yield member
-
-
-@contextmanager
-def _header_errors() -> Iterator[None]:
-    try:
-        yield
-    except (ValueError, OverflowError, RecursionError) as error:
-        raise tarfile.ReadError("a header that is not valid") from error
 
 
 def _part(archive: tarfile.TarFile, info: tarfile.TarInfo, lock: Lock) -> _Limited:

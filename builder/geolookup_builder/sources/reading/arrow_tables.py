@@ -18,7 +18,7 @@ from geolookup_builder.sources.reading import dictionary_columns, typed_columns
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import PathRows, columns_of
+from geolookup_builder.sources.reading.typed_columns import Paths
 
 #: The methods of the PyCapsule interface.
 _CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
@@ -70,14 +70,13 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
 
 
 @contextmanager
-def _open_rows(member: Member, layout: Layout) -> Iterator[PathRows]:
+def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch]]:
     with member.opener() as rows, _errors(member.label, pa.ArrowException):
-        paths = columns_of(member, rows.schema, layout)
         for name, (steps, kind) in paths.items():
             _check_type(member, name, rows.schema.field(steps[0]), kind)
         columns = rows.select(sorted({steps[0] for steps, _ in paths.values()}))
         fields = [field.with_type(_without_views(field.type)) for field in columns.schema]
-        yield paths, _batches(columns.cast(pa.schema(fields)))
+        yield _batches(columns.cast(pa.schema(fields)))
 
 
 def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) -> None:

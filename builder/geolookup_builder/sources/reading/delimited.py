@@ -10,10 +10,8 @@ texts in a second pass over the blocks.
 from __future__ import annotations
 
 import io
-import sys
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain, repeat
 from typing import TypeVar
@@ -163,6 +161,7 @@ def _parse_block(
     Returns its meaning, its number of rows, and the numbers of skipped records, from 1.
     """
     line, block = numbered_block[0], mask_lines(numbered_block[1], layout)
+    check_utf8(line, block, layout.not_utf8)
     names, skipped = header if line == 1 else (), list[int]()
 
     def skip(row: pacsv.InvalidRow) -> str:
@@ -191,30 +190,9 @@ def _parse_block(
     try:
         table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)
     except pa.ArrowInvalid as error:
-        check_utf8(line, block, layout.not_utf8)
         problem = f"not CSV ({str(error).splitlines()[0]})"
         raise TextError(problem, "check that the file is whole") from error
     columns = [column.combine_chunks() for column in table.columns]
     # Ranges lose the blanks around them when they are parsed.
     cells = [trim(c) if isinstance(c, pa.DictionaryArray) else c for c in columns]
     return meaning(pa.RecordBatch.from_arrays(cells, names=[*stated])), len(table), skipped
-
-
-@contextmanager
-def silent_invalid_rows() -> Iterator[None]:
-    """Suppress the traceback that Arrow prints for an invalid row that is not UTF-8.
-
-    Arrow fails to pass the text of such a row to the handler of invalid rows; the
-    build ends with an ArrowInvalid of its own.
-    """
-    usual = sys.unraisablehook
-
-    def hook(unraisable: sys.UnraisableHookArgs) -> None:
-        if unraisable.exc_type is not UnicodeDecodeError:
-            usual(unraisable)
-
-    sys.unraisablehook = hook
-    try:
-        yield
-    finally:
-        sys.unraisablehook = usual

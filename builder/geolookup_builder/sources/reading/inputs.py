@@ -72,21 +72,6 @@ class Member:
         return [re.split(r"[/\\]", part)[-1] for part in reversed(self.label.split("!"))]
 
 
-class NoFileError(BuildError):
-    """A folder without files."""
-
-
-def missing_files(pattern: str, base: Path) -> str:
-    """Return that ``pattern`` (relative to ``base``) names no file; empty if it names one.
-
-    Any suffix will do. Raises BuildError for a path that the system does not allow.
-    """
-    try:
-        return "" if paths(pattern, base, ("",)) else f"no file {base / pattern}"
-    except NoFileError as error:
-        return f"{error.problem} {error.path}"
-
-
 def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]:
     """Return the files that ``pattern`` (relative to ``base``) names, in bytewise path order.
 
@@ -94,13 +79,15 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
     also compressed ones and archives. Raises BuildError if there is none.
     """
     files, budget = paths(pattern, base, suffixes), Budget(str(base / pattern))
+    is_folder = (base / pattern).is_dir()
     if not files:
+        problem = no_file(suffixes, "folder") if is_folder else "no such file"
         remedy = "put it there, or correct the path in the recipe"
-        raise BuildError(base / pattern, "no such file", remedy=remedy)
+        raise BuildError(base / pattern, problem, remedy=remedy)
     first, *more = (member for path in files for member in _of_path(path, suffixes, budget))
     others = list(budget.others)
-    if (folder := base / pattern).is_dir():
-        others += map(str, _files_of(folder, suffixes)[1])
+    if is_folder:
+        others += map(str, _files_of(base / pattern, suffixes)[1])
     return [replace(first, others=tuple(others)), *more]
 
 
@@ -116,17 +103,10 @@ def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
         raise BuildError(literal, NUL_IN_NAME, remedy="correct the path in the recipe")
     with reading_errors(str(literal)):  # such as a name longer than the system allows
         if literal.is_dir():
-            return _of_folder(literal, suffixes)
+            return _files_of(literal, suffixes)[0]
         if literal.exists():
             return [literal]
     return _matches(pattern, base)
-
-
-def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    data, _ = _files_of(folder, suffixes)
-    if not data:
-        raise NoFileError(folder, no_file(suffixes, "folder"), remedy="name another folder")
-    return data
 
 
 def _files_of(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], list[Path]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 from threading import Lock
@@ -24,7 +24,7 @@ from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.delimited import find_rejects
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Reading
-from geolookup_builder.sources.reading.products import Fields
+from geolookup_builder.sources.reading.products import Fields, typed_header
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers
 from geolookup_builder.sources.reading.sniffing import check_text
 from geolookup_builder.sources.reading.text import check_utf8, line_layout
@@ -123,14 +123,12 @@ def _type(shape: _Shape) -> pa.DataType:
     return pa.list_(_type(shape[0])) if isinstance(shape, list) else shape or pa.string()
 
 
-def batches(
-    member: Member, reading: Reading, replan: Callable[[pa.Schema], Reading]
-) -> Iterator[Batch]:
+def batches(member: Member, reading: Reading) -> Iterator[Batch]:
     """Yield the records of a member; BuildError if a line is not a JSON object.
 
-    ``replan`` says how records are read that have other keys than the first ones.
+    Records with other keys than the first ones are planned again.
     """
-    blocks = _Blocks(member, reading, replan)
+    blocks = _Blocks(member, reading)
     find = partial(find_rejects, layout=line_layout())
     numbers = RecordNumbers(member, find, blocks.unread, reading.layout.offered)
     with (
@@ -145,10 +143,8 @@ def batches(
 class _Blocks:
     """Reads blocks of records in threads, with the keys of the first records and of later ones."""
 
-    def __init__(
-        self, member: Member, reading: Reading, replan: Callable[[pa.Schema], Reading]
-    ) -> None:
-        self._member, self._replan, self._lock = member, replan, Lock()
+    def __init__(self, member: Member, reading: Reading) -> None:
+        self._member, self._replan, self._lock = member, reading.replan, Lock()
         self._shape = _sampled(member, reading.layout.texts | reading.layout.fields)
         schema = _schema(self._shape)
         self._state = schema, reading, frozenset(leaves(schema))  # one object: threads replace it
@@ -196,6 +192,6 @@ class _Blocks:
             for text in lines.texts:
                 _widen(self._shape, json.loads(text.as_py()))
             schema = _schema(self._shape)
-            reading = self._replan(schema)
+            reading = self._replan(typed_header(self._member.label, schema))
             self._state = schema, reading, self._state[2] | new
             return schema, reading

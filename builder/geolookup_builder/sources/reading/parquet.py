@@ -6,7 +6,7 @@ Texts are read as the dictionaries that the file stores, or written out if its e
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,7 +22,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import Path, PathRows, stored_name
+from geolookup_builder.sources.reading.typed_columns import Paths, stored_name
 
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
@@ -51,11 +51,10 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
 
 
 @contextmanager
-def _open_rows(member: Member, layout: Layout) -> Iterator[PathRows]:
+def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch]]:
     with _open(member) as stream:
         file = papq.ParquetFile(stream)
         _check_size(member, stream, file.metadata)
-        paths = typed_columns.columns_of(member, file.schema_arrow, layout)
         names = sorted({stored_name(file.schema_arrow, steps)[0] for steps, _ in paths.values()})
 
         def read(rows: int, dictionaries: list[str] | None = None) -> Iterator[pa.RecordBatch]:
@@ -64,10 +63,10 @@ def _open_rows(member: Member, layout: Layout) -> Iterator[PathRows]:
             )
             yield from again.iter_batches(rows, columns=names)
 
-        yield paths, _rows(member, read, _dictionaries(file, paths))
+        yield _rows(member, read, _dictionaries(file, paths))
 
 
-def _dictionaries(file: papq.ParquetFile, paths: Mapping[str, Path]) -> list[str] | None:
+def _dictionaries(file: papq.ParquetFile, paths: Paths) -> list[str] | None:
     """Return the columns of texts and bytes, to be read as distinct values and their numbers.
 
     Written out for each row, a long value that is stored once may take a multiple of the file. The

@@ -20,7 +20,7 @@ from geolookup.contract.schema import column_members
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns, range_twice
+from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns
 from geolookup_builder.sources.reading.dictionary_columns import (
     OPTION,
     Cells,
@@ -108,16 +108,13 @@ class Planner:
         self._delivered: set[str] = set()
         self._known: set[str] = set()
 
-    def plan(
-        self, header: Header, product: Product, layout: Layout = COMMAS, *, is_sample: bool = False
-    ) -> Reading:
+    def plan(self, header: Header, product: Product, layout: Layout = COMMAS) -> Reading:
         """Return how a file is read; ``layout`` has its punctuation.
 
-        ``is_sample``: the header is of some records; others may have further own columns. Raises
-        BuildError for a file without a range, and with half a coordinate.
+        Raises BuildError for a file without a range, and with half a coordinate.
         """
         ranges, parse = self._ranges(header, product)
-        values = self._values(header, product, ranges, is_sample=is_sample)
+        values = self._values(header, product, ranges)
         self._check_halves(header, values, product)
         helpers = [name for name in product.helpers if name in header]
         layout = replace(
@@ -191,12 +188,13 @@ class Planner:
         return parse or parse_range
 
     def _values(
-        self, header: Header, product: Product, ranges: Sequence[str], *, is_sample: bool
+        self, header: Header, product: Product, ranges: Sequence[str]
     ) -> dict[str, tuple[Offer, ...]]:
         used = {*ranges, *self.mapping.values()}
         for column, name in self.mapping.items():
             if name in ranges and column not in RANGE_NAMES:
-                raise range_twice(self.spec, name)
+                problem = f"column {name!r} is the range and something else in columns"
+                raise BuildError(self.spec.recipe, problem, remedy="keep one of them")
         by_name = {
             self.names[name]: name
             for name in header.names
@@ -204,7 +202,7 @@ class Planner:
         }
         values = {}
         for column in self._fields:
-            offers = self._offers(header, product, column, is_sample=is_sample)
+            offers = self._offers(header, product, column)
             name = by_name.get(column, "")
             is_own = column.startswith(OWN_PREFIX)
             # ``domain`` of a product may be the domain of the AS, not what a recipe can declare.
@@ -217,9 +215,7 @@ class Planner:
         self._known |= {*header.names, *product.offered(header)}
         return values
 
-    def _offers(
-        self, header: Header, product: Product, column: str, *, is_sample: bool
-    ) -> list[Offer]:
+    def _offers(self, header: Header, product: Product, column: str) -> list[Offer]:
         """Return the offers of a column in a file: of the recipe, or else of the product."""
         own = column.removeprefix(OWN_PREFIX) if column.startswith(OWN_PREFIX) else ""
         name = self.mapping.get(column, own or column)
@@ -229,7 +225,7 @@ class Planner:
         if own and offers and (error := self._type_error(column, name)):
             if in_file and not is_mapped:
                 raise error
-        elif is_sample and own and offers and not in_file:
+        elif header.is_sample and own and offers and not in_file:
             in_file = [replace(offers[0], columns=offers[0].columns[:1])]
         return in_file or ([Offer((name,))] if is_mapped else [])
 

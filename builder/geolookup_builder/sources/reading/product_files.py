@@ -9,34 +9,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType, ModuleType
 
-import pyarrow as pa
-
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading
-from geolookup_builder.sources.reading.products import Header, Product, best
+from geolookup_builder.sources.reading.products import Header, Product, best, typed_header
 from geolookup_builder.sources.reading.reader import Batch, SourceTable
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
-from geolookup_builder.sources.reading.typed_columns import leaves
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_json
 
 _SHOWN = 5  # columns, in messages
 
 
-def read_header(member: Member) -> tuple[ModuleType, Header]:
-    """Return the module that reads the syntax of a file, and its columns.
-
-    Raises BuildError for a repeated name in a CSV.
-    """
-    syntax: ModuleType = delimited
+def syntax_of(member: Member) -> ModuleType:
+    """Return the module that reads the syntax of a file."""
     if parquet.begins(member):
-        syntax, schema = parquet, parquet.schema(member)
-    elif begins_object(member):
-        syntax, schema = jsonlines, jsonlines.schema(member)
-    else:
-        return syntax, csv_header(member)
-    return syntax, typed_header(member, schema)
+        return parquet
+    return jsonlines if begins_json(member, b"{") else delimited
+
+
+def _header(syntax: ModuleType, member: Member) -> Header:
+    """Return the columns of a file; BuildError for a repeated name in a CSV."""
+    if syntax is delimited:
+        return csv_header(member)
+    return typed_header(member.label, syntax.schema(member))
 
 
 def csv_header(member: Member) -> Header:
@@ -57,7 +53,8 @@ def product_tables(
     """
     planner, files = Planner(spec), []
     for member in members(spec.path, spec.base, suffixes):
-        syntax, header = read_header(member)
+        syntax = syntax_of(member)
+        header = _header(syntax, member)
         product = best(header, products, spec.schema)
         if product is None:
             names = ", ".join(dict.fromkeys(product.name for product in products))
@@ -107,22 +104,14 @@ def tables(
 
 def file_batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterator[Batch]:
     """Yield the rows of a file; JSON records with other keys than the first are planned anew."""
-    if syntax is not jsonlines:
-        return syntax.batches(member, reading.layout, reading.meaning)  # type: ignore[no-any-return]
-    return jsonlines.batches(
-        member, reading, lambda schema: reading.replan(typed_header(member, schema))
-    )
-
-
-def typed_header(member: Member, schema: pa.Schema) -> Header:
-    """Return the columns of Parquet, JSON or a table by their paths."""
-    return Header(member.label, tuple(leaves(schema)), schema)
+    if syntax is jsonlines:
+        return jsonlines.batches(member, reading)
+    return syntax.batches(member, reading.layout, reading.meaning)  # type: ignore[no-any-return]
 
 
 def detect_product(opening: Opening, format_: str, products: Sequence[Product]) -> Detection | None:
     """Return the detection of the product that knows most columns of a file; None if none fits."""
-    is_typed = parquet.begins(opening.member) or begins_object(opening.member)
-    _, header = read_header(opening.member if is_typed else opening.start)
+    syntax = syntax_of(opening.member)
+    header = _header(syntax, opening.start if syntax is delimited else opening.member)
     product = best(header, products, opening.spec.schema)
-    planner = Planner(opening.spec)
-    return planner.detection(header, product, format_) if product else None
+    return Planner(opening.spec).detection(header, product, format_) if product else None

@@ -21,7 +21,7 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES
 from geolookup.contract.schema import Schema
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.dictionary_columns import translate, with_values
-from geolookup_builder.sources.reading.typed_columns import find
+from geolookup_builder.sources.reading.typed_columns import find, leaves
 from geolookup_builder.vendor_columns import LANGUAGE, offered_type, with_language
 
 Fields: TypeAlias = Mapping[str, pa.DictionaryArray]
@@ -113,12 +113,16 @@ def if_true(column: str, word: str) -> Offer:
 
 @dataclass(frozen=True)
 class Header:
-    """The columns of a file: names of a header or a layout, or paths of typed columns."""
+    """The columns of a file: names of a header or a layout, or paths of typed columns.
+
+    ``is_sample``: they are of some records; others may have further own columns.
+    """
 
     label: str
     names: tuple[str, ...]
     schema: pa.Schema | None = None
     line: int | None = None
+    is_sample: bool = False
 
     def __contains__(self, name: object) -> bool:
         if name in self._set:
@@ -140,6 +144,11 @@ class Header:
         """The names for a message, shortened."""
         text = ",".join(self.names)
         return repr(text if len(text) < _SHOWN else text[:_SHOWN] + "…")
+
+
+def typed_header(label: str, schema: pa.Schema) -> Header:
+    """Return the columns of Parquet, JSON or a table by their paths."""
+    return Header(label, tuple(leaves(schema)), schema)
 
 
 @dataclass(frozen=True)

@@ -159,21 +159,21 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
     return Sample(member, records, widths.most_common(1)[0][0])
 
 
-def check_width(rows: Sample, width: int, layout: str, remedy: str) -> None:
-    """Raise BuildError if most records do not have ``width`` cells."""
-    if rows.width != width:
-        line = next(line for line, cells in rows.records if len(cells) == rows.width)
-        problem = f"{rows.width} columns, but {layout} has {width}"
-        raise BuildError(rows.member.label, problem, line=line, remedy=remedy)
-
-
 def mismatch(
-    rows: Sample, columns: Sequence[str], patterns: Mapping[str, re.Pattern[str]], *missing: str
+    rows: Sample,
+    columns: Sequence[str],
+    patterns: Mapping[str, re.Pattern[str]],
+    layout: str,
+    missing: Sequence[str],
 ) -> tuple[int, str] | None:
-    """Return line and text of the first bad cell of a column whose cells mostly do not match.
+    """Return line and problem of the first record that shows that a file is not of a layout.
 
+    Most records have another number of cells, or most cells of a column do not match its pattern.
     Empty cells and those in ``missing`` match any pattern.
     """
+    if rows.width != len(columns):
+        line = next(line for line, cells in rows.records if len(cells) == rows.width)
+        return line, f"{rows.width} columns, but {layout} has {len(columns)}"
     for at, name in enumerate(columns):
         if name in patterns:
             cells = [cell for cell in rows.column(at) if cell[1] and cell[1] not in missing]
@@ -181,22 +181,8 @@ def mismatch(
             if 2 * len(bad) > len(cells):
                 line, cell = bad[0]
                 shown = cell if len(cell) < _SHOWN else cell[:_SHOWN] + "…"
-                return line, f"{shown!r} is not a valid {name}"
+                return line, f"{shown!r} is not a valid {name}, so this is not {layout}"
     return None
-
-
-def check_content(
-    rows: Sample,
-    columns: Sequence[str],
-    patterns: Mapping[str, re.Pattern[str]],
-    layout: str,
-    *missing: str,
-) -> None:
-    """Raise BuildError if a column differs from the layout."""
-    if bad := mismatch(rows, columns, patterns, *missing):
-        line, problem = bad[0], f"{bad[1]}, so this is not {layout}"
-        remedy = "name the right layout in the recipe"
-        raise BuildError(rows.member.label, problem, line=line, remedy=remedy)
 
 
 def integer_family(rows: Sample) -> int:
@@ -208,16 +194,11 @@ def integer_family(rows: Sample) -> int:
     return 6 if 2 * len(beyond) > len(cells) else 4
 
 
-def begins_object(member: Member) -> bool:
-    """Return whether the first character of a file that is not a blank begins a JSON object."""
-    return begins_json(member, b"{")
-
-
-def begins_json(member: Member, brackets: bytes = b"{[") -> bool:
-    """Return whether a file begins as a JSON object or array."""
+def begins_json(member: Member, *brackets: bytes) -> bool:
+    """Return whether a file begins as a JSON object or array, or with the given bracket."""
     with member.open() as stream:
         start: bytes = stream.read(_START_BYTES)
-    return start.removeprefix(codecs.BOM_UTF8).lstrip().startswith((brackets[:1], brackets[-1:]))
+    return start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(brackets or (b"{", b"["))
 
 
 def kind_of(member: Member) -> Kind | None:

@@ -48,21 +48,21 @@ class Path(NamedTuple):
     kind: pa.DataType
 
 
-#: How the columns of a layout are reached, and the rows with these columns.
-PathRows = tuple[Mapping[str, Path], Iterator[pa.RecordBatch]]
-#: Opens a member for the columns of a layout.
-OpenRows = Callable[[Member, Layout], AbstractContextManager[PathRows]]
+Paths = Mapping[str, Path]
+#: Opens a member for its columns at these paths.
+OpenRows = Callable[[Member, Paths], AbstractContextManager[Iterator[pa.RecordBatch]]]
 
 
 def batches(
     member: Member, schema: pa.Schema, layout: Layout, meaning: Meaning, open_rows: OpenRows
 ) -> Iterator[Batch]:
     """Yield the rows of a member."""
-    find_rejects = partial(_find_rejects, layout=layout, open_rows=open_rows)
+    paths = columns_of(member, schema, layout)
+    find_rejects = partial(_find_rejects, layout=layout, paths=paths, open_rows=open_rows)
     unread = unread_leaves(schema, layout)
     numbers = RecordNumbers(member, find_rejects, unread, layout.offered)
     with (
-        open_rows(member, layout) as (paths, rows),
+        open_rows(member, paths) as rows,
         in_order(lambda part: meaning(as_columns(part, layout, paths)), rows) as results,
     ):
         for ranges, fields in results:
@@ -70,12 +70,12 @@ def batches(
 
 
 def _find_rejects(
-    member: Member, reasons: Mapping[int, str], *, layout: Layout, open_rows: OpenRows
+    member: Member, reasons: Mapping[int, str], *, layout: Layout, paths: Paths, open_rows: OpenRows
 ) -> Iterator[Reject]:
     """Yield the rows with these numbers (from 1): the number as line, the range as text."""
     ends = [name for name in layout.names if name in layout.texts]
     ranges, start = Layout(layout.names, layout.texts, frozenset()), 0
-    with open_rows(member, ranges) as (paths, parts):
+    with open_rows(member, {name: paths[name] for name in ends if name in paths}) as parts:
         for rows in parts:
             columns = as_columns(rows, ranges, paths).select(ends)
             # Numbers count from 1 over the member; ``start`` rows are before this batch.
@@ -115,7 +115,7 @@ def _is_flat_list(kind: pa.DataType) -> bool:
     return is_list(kind) and not pa.types.is_nested(kind.value_type)
 
 
-def as_columns(rows: pa.RecordBatch, layout: Layout, paths: Mapping[str, Path]) -> pa.RecordBatch:
+def as_columns(rows: pa.RecordBatch, layout: Layout, paths: Paths) -> pa.RecordBatch:
     """Return the columns of a layout; those that the file lacks are null.
 
     Raises ArrowInvalid for texts that are not UTF-8.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.building import fails
+from tests.builder.building import fails, recipe
 from tests.builder.sources.formats.test_generic_typed import as_csv
 from tests.builder.sources.readings import Read, one
 from tests.internals.builder import delimited
@@ -153,6 +153,11 @@ def test_every_error_of_a_header(tmp_path: Path) -> None:
     for content, line in NOT_UTF8.items():
         problem = f"{tmp_path / 'a.csv'}:{line}: not UTF-8; convert it to UTF-8"
         assert str(fails(tmp_path, {"a.csv": content})) == problem
+    # Also of a column that nothing reads.
+    unread = b"network,country,note\n8.8.8.0/24,CH,Z\xfcrich\n"
+    mapped = 'path = "a.csv"\ncolumns = { country_code = "country" }'
+    error = fails(tmp_path, {"a.csv": unread}, recipe(mapped))
+    assert (error.problem, error.line) == ("not UTF-8", 2)
 
 
 HERE = 'columns = { network = "cidr", country_code = "country", asn = "as_number" }'

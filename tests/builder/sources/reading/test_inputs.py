@@ -162,8 +162,9 @@ def test_a_folder(read: Read, tmp_path: Path) -> None:
         (tmp_path / "data" / name).write_text("no rows", encoding="utf-8")
     assert read({}, recipe('path = "data"')).source.read == 6
     (tmp_path / "empty").mkdir()
+    remedy = "put it there, or correct the path in the recipe"
     for path, text in (
-        ("empty", f"{tmp_path / 'empty'}: no .csv file in the folder; name another folder"),
+        ("empty", f"{tmp_path / 'empty'}: no .csv file in the folder; {remedy}"),
         ("/dev/null", "/dev/null: not a file; name a file, a folder or a glob of files"),
     ):
         assert str(fails(tmp_path, {}, recipe(f'path = "{path}"'))) == text
