@@ -169,6 +169,10 @@ def known(row: SourceRow, layer: str, fields: frozenset[str] | None) -> dict[str
                 values[name] = value(name, cell)
             except ValueError:
                 bad |= {name, *DEPENDENTS.get(name, ())}
+    pair = {"latitude", "longitude"}
+    if fields is None or pair <= fields:
+        bad |= pair - {name for name in pair if values.get(name) is not None and name not in bad}
+        bad |= pair if pair & bad else set()
     return {name: item for name, item in values.items() if item is not None and name not in bad}
 
 

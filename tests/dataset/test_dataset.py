@@ -161,7 +161,8 @@ def test_what_the_compiler_reads(tmp_path: Path) -> None:
     assert done.stderr == f"geolookup: {path}: a file of data, not a dataset; {remedy}\n"
 
 
-def test_what_it_does_not_read(tmp_path: Path) -> None:
+def test_what_it_does_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
     for name, instead in (
         ("IP2LOCATION-LITE-DB11.BIN", "CSV"),
         ("ip2region_v4.xdb", "ipv4_source.txt"),

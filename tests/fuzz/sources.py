@@ -85,7 +85,7 @@ def _read(folder: Path) -> None:
         assert len(result) == report.rejected.total() <= report.read
         assert all(item.reason and item.line >= 0 for item in result)
         assert all(line.isprintable() for line in report.lines())
-        members = [member.numbers for member in rejected.members.values()]
+        members = [numbers for numbers, _ in rejected.members.values()]
         if all(map(_is_delimited, members)):
             assert report.read == sum(map(_records, members))
 

@@ -132,8 +132,8 @@ def test_schemas_and_unknown_values(read: Read) -> None:
         "9.9.9.0/24": {"country": "NO", "continent": "EU", "location": {"latitude": 59.5}},
     }
     reading = read({"a.mmdb": mmdb(records)}, recipe())
-    assert reading.source.nulled == {}
-    norway = fields("country_code=NO; continent_code=EU; latitude=59.5")
+    assert reading.source.nulled == {"latitude": 1}  # without a longitude
+    norway = fields("country_code=NO; continent_code=EU")
     assert reading.ranges() == {"9.9.9.0/24": norway}
     content = mmdb({"8.8.8.0/24": {"country_code": "QQ"}, "8.8.9.0/24": {"country_code": "NO"}})
     assert read({"a.mmdb": content}, recipe()).source.nulled == {"country_code": 1}
