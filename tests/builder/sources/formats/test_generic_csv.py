@@ -225,7 +225,6 @@ WRONG_MAPPINGS = {
     'columns = { network = "cidr", isp = "cidr" }': (
         "column 'cidr' is the range and something else in columns; keep one of them"
     ),
-    'columns = { first = "cidr", last = "cidr" }': "column 'cidr' is the range and something",
     'delimiter = ""': "source.delimiter cannot be ''; write one character",
     'delimiter = ";;"': "source.delimiter cannot be ';;'; write one character",
     'delimiter = "\\n"': "source.delimiter cannot be '\\n'; write one character",
