@@ -222,9 +222,6 @@ WRONG_MAPPINGS = {
     "columns = { network = true }\nheader = false": "source.columns.network is not a position; ",
     "header = false": "source.header is false without columns; write columns = { network = 1",
     "header = 0": "source.header is neither true nor false; write header = false",
-    'columns = { network = "cidr", isp = "cidr" }': (
-        "column 'cidr' is the range and something else in columns; keep one of them"
-    ),
     'delimiter = ""': "source.delimiter cannot be ''; write one character",
     'delimiter = ";;"': "source.delimiter cannot be ';;'; write one character",
     'delimiter = "\\n"': "source.delimiter cannot be '\\n'; write one character",
