@@ -29,8 +29,9 @@ _CONTROL = re.compile(
 )
 #: Our own: attributes of text, but for the colour above, and an erased line.
 _OWN = re.compile(r"\x1b\[(?!35m)[0-9;]*m|\r\x1b\[K")
-#: How the title is written: as in JSON, in errors as in Python, or quoted in a usage error.
-_VISIBLE = re.compile(r"\\(u001b|x1b|\\x1b)\]0;b")
+#: How the title is written: as in JSON, in errors as in Python, or quoted in a usage error; of a
+#: dataset, whose texts have no control characters of ASCII, the colour of C1 after it.
+_VISIBLE = re.compile(r"\\(u001b|x1b|\\x1b)\]0;b|a\]0;b\\+(u009b|x9b)35m")
 #: Arguments that make a command print ``HOSTILE`` from a dataset, a file, a store or accounts, as
 #: an argument, in JSON and in errors; {} is a name that contains it.
 _PRINTING = {
