@@ -113,11 +113,10 @@ class SourceReport:
 
     def lines(self) -> Iterator[str]:
         """Yield a line for the rows, and one for each other number that is not zero."""
-        yield f"{self.name}: {count_text(self.read, 'row')} read, {self.used:,} used"
-        texts = ((word, self.text(word)) for word in KINDS)
-        yield from (f"  {word:<11} {text}" for word, text in texts if text)
-        if self.note:
-            yield f"  note        {self.note}"
+        texts = {word: self.text(word) for word in KINDS} | {"note": self.note}
+        lines = (f"  {word:<11} {text}" for word, text in texts.items() if text)
+        yield line_text(f"{self.name}: {count_text(self.read, 'row')} read, {self.used:,} used")
+        yield from map(line_text, lines)  # names of files and columns may hold control characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +172,7 @@ class BuildReport:
     def lines(self) -> Iterator[str]:
         """Yield the build report."""
         for source in self.sources:
-            yield from map(line_text, source.lines())  # a name may hold control characters
+            yield from source.lines()
         yield from (line_text(f"warning: {warning}") for warning in self.warnings)
         for name, counts in self.enriched.items():
             filled = count_text(counts.filled, "location")

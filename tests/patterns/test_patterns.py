@@ -50,6 +50,7 @@ _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
     "geolookup_builder.sources.reading.text.line_layout": [
         (r"(?m)^(?:\xef\xbb\xbf)?(?:[ \t]*#|[ \t\v\f]+\r?$)[^\n]*\n?", True),
     ],
+    "geolookup_builder.values._compact": [],
 }
 
 
