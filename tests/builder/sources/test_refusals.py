@@ -73,8 +73,8 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
     ("dbip", "a.csv"): [
         ('layout = "city-light"', dbip.rows("CH"), "source.layout is 'city-light'; write layout"),
         ("", dbip.rows("Switzerland,x"), NO_TABLE),
-        ('layout = "country"', dbip.rows("CH"), "a.csv:1: 3 columns, but the layout country has 4"),
-        ('layout = "asn-lite"', dbip.rows("CH"), "a.csv:1: 3 columns, but the layout asn-lite has"),
+        ('layout = "country"', dbip.rows("CH"), "a.csv:1: 3 columns, but DB-IP country has 4"),
+        ('layout = "asn-lite"', dbip.rows("CH"), "a.csv:1: 3 columns, but DB-IP asn-lite has"),
         (
             'layout = "country"',
             dbip.rows('64500,"Example"'),
@@ -110,14 +110,18 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
             (f"db = {value}", ip2location.ipv4(11), "source.db is")
             for value in ("27", "0", '"DB0"', "true", "1.5")
         ),
-        ("db = 1", ip2location.ipv4(26), "27 columns, but DB1 has 4"),
-        ("db = 26", ip2location.ipv4(1), "4 columns, but DB26 has 27"),
-        ("db = 3", ip2location.ipv4(5), "8 columns, but DB3 has 6; write db in the recipe"),
+        ("db = 1", ip2location.ipv4(26), "27 columns, but IP2Location DB1 has 4"),
+        ("db = 26", ip2location.ipv4(1), "4 columns, but IP2Location DB26 has 27"),
+        (
+            "db = 3",
+            ip2location.ipv4(5),
+            "8 columns, but IP2Location DB3 has 6; write db in the recipe",
+        ),
         ("db = 1", '"a","b","CH","Switzerland"\r\n', "'a' is not a valid ip_from"),
         (
             "db = 5",
             "5.1.4.0/22," + ip2location.quoted(ip2location.place_cells(7)),
-            "7 columns, but DB5 has 8; write db in the recipe",
+            "7 columns, but IP2Location DB5 has 8; write db in the recipe",
         ),
     ],
     ("ip2proxy", "a.csv"): [
@@ -131,19 +135,23 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         (
             "db = 2",
             ip2proxy.rows(["134743040", "134743295", "some", "CH", "Switzerland"]),
-            "'some' is not a valid proxy_type, so this is not PX2",
+            "'some' is not a valid proxy_type, so this is not IP2Proxy PX2",
         ),
     ],
     ("ip2proxy", "PX3.CSV"): [
-        ("", ip2proxy.ipv4(1), "4 columns, but PX3 has 7; write db in the recipe, a number")
+        (
+            "",
+            ip2proxy.ipv4(1),
+            "4 columns, but IP2Proxy PX3 has 7; write db in the recipe, a number",
+        )
     ],
     ("ip2region", "a.txt"): [
-        ("", REGIONS.replace("|", ","), "a.txt:1: 1 columns, but ip2region's source text ha"),
+        ("", REGIONS.replace("|", ","), "a.txt:1: 1 columns, but ip2region regions has 7"),
         ("", "5.1.0.0|5.1.3.255|中国|浙江省|杭州市|电信\n", "a.txt:1: 6 columns"),
         ("", "a|b|c|d|e|f|g\n", "a.txt:1: 'a' is not a valid start"),
     ],
     ("iptoasn", "a.tsv"): [
-        ("", "5.1.0.0,5.1.3.255,64500,CH,X\n", "a.tsv:1: 1 columns, but a file of iptoasn has 5"),
+        ("", "5.1.0.0,5.1.3.255,64500,CH,X\n", "a.tsv:1: 1 columns, but iptoasn asn has 5"),
         ("", "5.1.0.0\t5.1.3.255\tCH\t64500\tX\n", "a.tsv:1: 'CH' is not a valid AS_number"),
         (
             "",

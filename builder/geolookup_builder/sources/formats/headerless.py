@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from string import ascii_uppercase
+
+import pyarrow as pa
 
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
+from geolookup_builder.sources.reading.plans import Planner, parse_range
 from geolookup_builder.sources.reading.product_files import PlannedFile, tables
 from geolookup_builder.sources.reading.products import Header, Product
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
@@ -30,43 +33,36 @@ TABS = replace(COMMAS, delimiter="\t", quoted=False)
 END = re.compile(rf"{sniffing.ADDRESS.pattern}|{sniffing.INTEGER.pattern}")
 HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{8}|[0-9A-Fa-f]{32}")
 Patterns = Mapping[str, re.Pattern[str]]
-#: The columns after the range, by table: in one or several orders.
-Tables = Mapping[str, tuple[tuple[str, ...], ...]]
-#: Changes how a file is read; its counts are those of one table.
-Complete = Callable[[Reading, Counter[str]], Reading]
+#: Of vendors whose names of files state nothing.
+_NO_NAME = re.compile("(?!)")
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The tables of a vendor.
+    """The tables of a vendor, each with the columns after the range; ``;`` separates other orders.
 
     ``editions`` are how a range can be written: its columns, each with its pattern; a third one
-    repeats the range. The option ``option`` of a source states the table, with or without
-    ``prefix``.
+    repeats the range. The option ``option`` of a source states the table, by its name or number.
 
     ``content`` are the patterns of columns, ``detected`` further ones, without which a file could
-    be another vendor's. ``table_in`` returns the table that a file name states, ``label`` names one
-    in messages. ``choice`` is the remedy if nothing shows the table; the first rows may show it
-    unless it is ``hidden``. Of several orders of columns that fit, the first is used if the orders
-    are ``in_order``.
+    be another vendor's. Names of the vendor's files match ``named``, whose groups state the table.
+    ``choice`` is the remedy if nothing shows the table; the first rows may show it unless it is
+    ``hidden``. ``prepare`` changes the rows of a table and counts the values that it removes.
     """
 
     product: Product
-    tables: Tables
+    tables: Mapping[str, str]
     editions: tuple[Patterns, ...]
     content: Patterns
     choice: str
-    label: str = "{}"
+    named: re.Pattern[str] = _NO_NAME
     detected: Patterns = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     layout: Layout = COMMAS
-    table_in: Callable[[str], str | None] = lambda _name: None
     hidden: frozenset[str] = frozenset()
-    in_order: bool = True
     option: str = ""
-    prefix: str = ""
     suffix: str = ".csv"
-    complete: Complete = lambda reading, _emptied: reading
+    prepare: Callable[[Counter[str], pa.RecordBatch], pa.RecordBatch] = lambda _, rows: rows
 
     def source_format(self, name: str) -> SourceFormat:
         """Return the format of the vendor."""
@@ -85,7 +81,8 @@ class Catalogue:
             ends = tuple(edition)[:2]
             product = replace(self.product, ranges=(ends,), parse=_parser(rows, edition[ends[0]]))
             reading = planner.plan(Header(member.label, names), product, self.layout)
-            files.append((name, (delimited, member, self.complete(reading, emptied[name]))))
+            reading = replace(reading, prepare=partial(self.prepare, emptied[name]))
+            files.append((name, (delimited, member, reading)))
         planner.check()
         yield from tables(spec, [*self.tables], files, emptied=emptied)
 
@@ -94,18 +91,21 @@ class Catalogue:
         rows = self._sample(opening.start)
         if not sniffing.RANGE.fullmatch(rows.records[0][1][0]):
             return None
-        fitting, by_name = self._shown(rows), self._in_names(opening.member.file_names)
-        if by_name in fitting:
+        names, patterns = opening.member.file_names, {**self.content, **self.detected}
+        by_name = self._in_names(names)
+        if by_name and self._fitting(rows, by_name, patterns):
             return Detection(by_name, has_own_name=True)
-        shown = [name for name in fitting if name not in self.hidden]
-        return Detection(" or ".join(shown)) if shown else None
+        has_own_name = by_name is None and any(map(self.named.search, names))
+        shown = self._shown(rows, patterns)
+        return Detection(" or ".join(shown), has_own_name) if shown else None
 
     def _stated(self, spec: SourceSpec) -> str | None:
         """Return the table that the recipe states; BuildError if there is no such table."""
         if (stated := spec.options.get(self.option)) is None:
             return None
         for name in self.tables:
-            if str(stated).upper() in (name.upper(), name.upper().removeprefix(self.prefix)):
+            # "DB11", or its number.
+            if str(stated).upper() in (name.upper(), name.lstrip(ascii_uppercase) or name):
                 return name
         problem = f"source.{self.option} is {stated!r}"
         raise BuildError(spec.recipe, problem, remedy=self.choice)
@@ -113,19 +113,20 @@ class Catalogue:
     def _sample(self, member: Member) -> Sample:
         return sniffing.sample(member, self.layout.delimiter, quoted=self.layout.quoted)
 
-    def _in_names(self, names: Sequence[str]) -> str | None:
-        stated = map(self.table_in, names)
-        return next((name for name in stated if name in self.tables), None)
+    def _in_names(self, names: Iterable[str]) -> str | None:
+        """Return the table that the names of a file state."""
+        matches = filter(None, map(self.named.search, names))
+        stated = {"".join(filter(None, match.groups())).upper() for match in matches}
+        return next((name for name in self.tables if name.upper() in stated), None)
 
     def _table(self, rows: Sample, names: Sequence[str]) -> str:
         """Return the table that a file's name states, or that its first rows show."""
         by_name = next(iter(self.tables)) if len(self.tables) == 1 else self._in_names(names)
         if by_name:
             return by_name
-        of_width = [name for name in self.tables if self._fitting(rows, name, {})]
         # Of the only one with so many columns, to say which cell does not fit.
-        for candidates in (self._shown(rows), of_width):
-            shown = [name for name in candidates if name not in self.hidden]
+        for patterns in ({**self.content, **self.detected}, {}):
+            shown = self._shown(rows, patterns)
             if len({self.tables[name] for name in shown}) == 1:
                 return shown[0]
         problem = "neither the file name nor the first rows show its table"
@@ -137,13 +138,13 @@ class Catalogue:
         Raises BuildError if the first rows do not fit the table.
         """
         fitting = self._fitting(rows, table, self.content)
-        if len({names for names, _ in fitting}) > 1 and not self.in_order:
+        if len({names for names, _ in fitting}) > 1:
             problem = "the order of its columns does not show"
             raise BuildError(rows.member.label, problem, remedy=self.choice)
         if fitting:
             return fitting[0]
-        label, edition = self.label.format(table), self.editions[0]
-        names = (*edition, *self.tables[table][0])
+        label, edition = f"{self.product.name} {table}", self.editions[0]
+        names = (*edition, *self.tables[table].split(";")[0].split())
         patterns = {**self.content, **edition}
         if bad := sniffing.mismatch(rows, names, patterns, label, self.missing):
             raise BuildError(rows.member.label, bad[1], line=bad[0], remedy=self.choice)
@@ -154,8 +155,8 @@ class Catalogue:
     ) -> list[tuple[tuple[str, ...], Patterns]]:
         """Return the layouts of a table that the first rows fit: width, range, and patterns."""
         layouts = [
-            ((*edition, *columns), edition)
-            for columns in self.tables[table]
+            ((*edition, *order.split()), edition)
+            for order in self.tables[table].split(";")
             for edition in self.editions
         ]
         return [
@@ -164,10 +165,10 @@ class Catalogue:
             if not sniffing.mismatch(rows, names, {**patterns, **edition}, table, self.missing)
         ]
 
-    def _shown(self, rows: Sample) -> list[str]:
-        """Return the tables that the first rows fit, and that are no other vendor's."""
-        patterns = {**self.content, **self.detected}
-        return [name for name in self.tables if self._fitting(rows, name, patterns)]
+    def _shown(self, rows: Sample, patterns: Patterns) -> list[str]:
+        """Return the tables that the first rows fit and may show."""
+        fitting = (name for name in self.tables if self._fitting(rows, name, patterns))
+        return [name for name in fitting if name not in self.hidden]
 
 
 def _parser(rows: Sample, kind: re.Pattern[str]) -> Callable[..., ParsedRanges]:

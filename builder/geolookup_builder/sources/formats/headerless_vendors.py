@@ -14,7 +14,6 @@ from geolookup_builder.sources.formats.vendor_values import known, located, offe
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.products import Product, stated
 from geolookup_builder.sources.reading.reader import SourceTable
-from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 _RANGE = ("start", "end")
 _ADDRESSES = dict.fromkeys(_RANGE, sniffing.ADDRESS)
@@ -23,41 +22,19 @@ _POSITION = ("latitude", "longitude")
 _BY_POSITION = 'or read it as format = "csv" with header = false and columns by position'
 
 
-def _tables(layouts: dict[str, str]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the columns of tables; their orders are separated by ``;``."""
-    return {
-        name: tuple(tuple(order.split()) for order in orders.split(";"))
-        for name, orders in layouts.items()
-    }
-
-
 # DB-IP, Lite and paid. ``ZZ`` and coordinates of 0,0 mean "unknown".
 _PLACE = "district city zipcode latitude longitude geoname_id"
 _ZONE = "timezone_offset timezone_name weather_code"
-_DBIP_TABLES = _tables(
-    {
-        "location-isp": f"continent country stateprov {_PLACE} {_ZONE} "
-        "isp_name as_number connection_type organization_name",
-        "location": f"continent country stateprov_code stateprov {_PLACE} {_ZONE}",
-        "city-lite": "continent country stateprov city latitude longitude",
-        "isp": "continent country isp_name as_number usage_type connection_type organization_name",
-        "country": "continent country",
-        "country-lite": "country",
-        "asn-lite": "as_number as_organization",
-    }
-)
-# The longest name first: location-isp begins with location.
-# The lookahead refuses dbip-country-foo-2026 but not dbip-country-2026-01.
-_DBIP_NAME = re.compile(
-    rf"dbip-({'|'.join(sorted(_DBIP_TABLES, key=len, reverse=True))})(?![a-z-]*[a-z])"
-)
-
-
-def _dbip_table(name: str) -> str | None:
-    match = _DBIP_NAME.search(name.lower())
-    return match[1] if match else None
-
-
+_DBIP_TABLES = {
+    "location-isp": f"continent country stateprov {_PLACE} {_ZONE} "
+    "isp_name as_number connection_type organization_name",
+    "location": f"continent country stateprov_code stateprov {_PLACE} {_ZONE}",
+    "city-lite": "continent country stateprov city latitude longitude",
+    "isp": "continent country isp_name as_number usage_type connection_type organization_name",
+    "country": "continent country",
+    "country-lite": "country",
+    "asn-lite": "as_number as_organization",
+}
 _DBIP = Catalogue(
     Product(
         "DB-IP",
@@ -87,9 +64,9 @@ _DBIP = Catalogue(
         "as_number": sniffing.AS_NUMBER,
     },
     f'write layout = "…" in the recipe, one of {", ".join(_DBIP_TABLES)}, {_BY_POSITION}',
-    label="the layout {}",
+    # The lookahead refuses dbip-country-foo-2026 but not dbip-country-2026-01.
+    named=re.compile(rf"dbip-({'|'.join(_DBIP_TABLES)})(?![a-z-]*[a-z])", re.IGNORECASE),
     detected={"continent": re.compile("AF|AN|AS|EU|NA|OC|SA|ZZ")},
-    table_in=_dbip_table,
     option="layout",
 )
 
@@ -110,14 +87,12 @@ _SAPICS = Catalogue(
         ),
         finish=located,
     ),
-    _tables(
-        {
-            "city": "country_code state1 state2 city postcode latitude longitude timezone;"
-            "country_code city state1 state2 latitude longitude postcode timezone",
-            "country": "country_code",
-            "asn": "asn organisation",
-        }
-    ),
+    {
+        "city": "country_code state1 state2 city postcode latitude longitude timezone;"
+        "country_code city state1 state2 latitude longitude postcode timezone",
+        "country": "country_code",
+        "asn": "asn organisation",
+    },
     (_ENDS,),
     {
         "country_code": sniffing.ALPHA2,
@@ -125,26 +100,16 @@ _SAPICS = Catalogue(
         **dict.fromkeys(_POSITION, _FRACTION),
     },
     f"name a country, asn or city file, {_BY_POSITION}",
-    label="a {} file of sapics",
+    # These and zones of IANA's database distinguish the files from others of the same width.
+    named=re.compile(r"-ipv[46](?:-num)?(?![a-z0-9-])", re.IGNORECASE),
     detected={"timezone": re.compile(r"[A-Z][A-Za-z_]+/.+")},  # "Europe/Paris"
-    in_order=False,
 )
-#: What distinguishes these files from others of the same width, besides zones of IANA's database.
-_SAPICS_NAME = re.compile(r"-ipv[46](-num)?(?![a-z0-9-])", re.IGNORECASE)
-
-
-def _detect_sapics(opening: Opening) -> Detection | None:
-    detection = _SAPICS.detect(opening)
-    has_name = any(map(_SAPICS_NAME.search, opening.member.file_names))
-    return detection and replace(detection, has_own_name=has_name)
-
-
 # iptoasn.com. Quotes in descriptions are plain characters. The country is where the holder of the
 # AS is registered; it is read as a location only with ``countries = true``.
 _HOLDER = known("country_code", missing="None")
 _IPTOASN = Catalogue(
     Product(
-        "asn",
+        "iptoasn",
         (_RANGE,),
         {
             "asn": stated("AS_number"),
@@ -152,11 +117,10 @@ _IPTOASN = Catalogue(
             "asn_country_code": _HOLDER,
         },
     ),
-    _tables({"asn": "AS_number country_code AS_description"}),
+    {"asn": "AS_number country_code AS_description"},
     (_ENDS,),
     {"AS_number": sniffing.AS_NUMBER, "country_code": sniffing.ALPHA2},
     "name one of its .tsv files",
-    label="a file of iptoasn",
     missing=("None",),
     layout=TABS,
     suffix=".tsv",
@@ -177,7 +141,7 @@ def _read_iptoasn(spec: SourceSpec) -> Iterator[SourceTable]:
 # older with providers.
 _IP2REGION = Catalogue(
     Product(
-        "regions",
+        "ip2region",
         (_RANGE,),
         offers(
             "country_code=alpha2 region_name=province city_name=city isp=ISP",
@@ -185,18 +149,17 @@ _IP2REGION = Catalogue(
         ),
         unread=("country", "area"),
     ),
-    _tables({"regions": "country province city ISP alpha2;country area province city ISP"}),
+    {"regions": "country province city ISP alpha2;country area province city ISP"},
     (_ADDRESSES,),
-    {"alpha2": sniffing.ALPHA2},
+    {"alpha2": sniffing.ALPHA2, "ISP": re.compile("(?![A-Za-z]{2}$).*")},
     "name its text file, not the .xdb made from it",
-    label="ip2region's source text",
     missing=("0",),
     layout=replace(TABS, delimiter="|"),
     suffix=".txt",
 )
 
 DBIP = _DBIP.source_format("dbip")
-SAPICS = replace(_SAPICS.source_format("sapics"), detect=_detect_sapics)
+SAPICS = _SAPICS.source_format("sapics")
 IPTOASN = replace(
     _IPTOASN.source_format("iptoasn"), options=frozenset({"countries"}), read=_read_iptoasn
 )

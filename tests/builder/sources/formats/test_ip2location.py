@@ -147,7 +147,7 @@ def test_the_content_shows_the_database(read: Read, tmp_path: Path) -> None:
     for database, other in mistakes:
         text = one("ip2location", "a.csv", f"db = {other}")
         error = refused(tmp_path, "a.csv", ipv4(database), text)
-        assert f"so this is not DB{other}" in error.problem
+        assert f"so this is not IP2Location DB{other}" in error.problem
         assert error.line in (1, 2)  # 0.000000 would be no isp, - would be none
     for database in DATABASES:
         reading = read({"a.csv": ipv4(database)}, OWN + one("ip2location", "a.csv"))
