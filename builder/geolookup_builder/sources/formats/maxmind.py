@@ -8,18 +8,16 @@ archive of the Blocks file, and in Locations of the recipe's ``locale``, by defa
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import WRONG_CELL_COUNT, from_hexadecimal_pairs
+from geolookup_builder.ranges import from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.maxmind_products import (
     HEXADECIMAL,
@@ -27,7 +25,7 @@ from geolookup_builder.sources.formats.maxmind_products import (
     PRODUCTS,
     RANGES,
 )
-from geolookup_builder.sources.reading import delimited
+from geolookup_builder.sources.reading import delimited, sniffing
 from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.keyed_tables import KeyedTable, concatenate, load_keyed
@@ -41,7 +39,6 @@ from geolookup_builder.sources.reading.product_files import (
 from geolookup_builder.sources.reading.products import Header, Product
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
-from geolookup_builder.sources.reading.text import unlimited_cells
 
 _PRODUCTS = (*PRODUCTS, *OWN_PRODUCTS)
 #: Columns of Blocks that no other format has.
@@ -53,21 +50,24 @@ _OWN = frozenset(
 )
 _NAMED = re.compile("geoip2|geoip-|geolite2", re.IGNORECASE)
 _FAMILY = re.compile(r"ipv([46])", re.IGNORECASE)
-_ID, _PROVIDER = "geoname_id", "isp_id"
+_ID, _PROVIDER, _LOCALE = "geoname_id", "isp_id", "locale_code"
 _COUNTRY, _AS = "country_iso_code", "autonomous_system_number"
-#: The ids of countries: "registered:country_iso_code" is the country of the first.
+#: The ids of countries: "country_iso_code:registered" is the country of the first.
 _COUNTRY_IDS = {
     "registered": "registered_country_geoname_id",
     "represented": "represented_country_geoname_id",
 }
 _IDS = {_ID, _PROVIDER, *_COUNTRY_IDS.values()}
 _ENGLISH = "en"
-_TRANSLATED = ("subdivision_1_name", "subdivision_2_name", "city_name")
+_TRANSLATED = {"subdivision_1_name", "subdivision_2_name", "city_name"}
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    planner, joins = Planner(spec), _Joins(_language(spec))
-    blocks = list[tuple[Member, Header]]()
+    locale = spec.options.get("locale", "")
+    if not isinstance(locale, str):
+        remedy = 'write a language code, such as locale = "en"'
+        raise BuildError(spec.recipe, f"source.locale is {locale!r}", remedy=remedy)
+    planner, joins, blocks = Planner(spec), _Joins(locale), list[tuple[Member, Header]]()
     for member in members(spec.path, spec.base, (".csv",)):
         header = csv_header(member)
         if _range(header):
@@ -90,15 +90,6 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         raise BuildError(spec.base / spec.path, problem, remedy=remedy)
     planner.check()
     yield from tables(spec, [product.name for product in _PRODUCTS], files, [*notes])
-
-
-def _language(spec: SourceSpec) -> str:
-    """Return the language of names that a recipe demands; empty if it demands none."""
-    locale = spec.options.get("locale", "")
-    if not isinstance(locale, str):
-        remedy = 'write a language code, such as locale = "en"'
-        raise BuildError(spec.recipe, f"source.locale is {locale!r}", remedy=remedy)
-    return locale
 
 
 def _range(header: Header) -> tuple[str, ...]:
@@ -125,21 +116,22 @@ class _File:
     locale: str = ""
 
 
-@dataclass(slots=True)
 class _Joins:
     """The files that Blocks refer to, each read when first needed.
 
     ``locale`` is the language of names that the recipe demands; empty if it demands none.
     """
 
-    locale: str
-    _files: list[_File] = field(default_factory=list)
-    _loaded: dict[tuple[int, tuple[str, ...]], KeyedTable] = field(default_factory=dict)
+    def __init__(self, locale: str) -> None:
+        self._locale, self._files, self._load = locale, list[_File](), cache(load_keyed)
 
     def add(self, member: Member, header: Header) -> None:
         """Add a file without ranges; BuildError if it is neither Locations nor providers."""
-        if _ID in header and "locale_code" in header:
-            self._files.append(_File(member, header.names, _ID, _locale(member, header.names)))
+        if _ID in header and _LOCALE in header:
+            # The language of the first row.
+            start = sniffing.sample(member).records[:2]
+            first = dict(zip(header.names, start[-1][1], strict=False)) if len(start) > 1 else {}
+            self._files.append(_File(member, header.names, _ID, first.get(_LOCALE, "")))
         elif _PROVIDER in header:
             self._files.append(_File(member, header.names, _PROVIDER))
         else:
@@ -169,72 +161,49 @@ class _Joins:
             if file.key in header
             for name in (*file.names, *(f"{name}:{file.locale}" for name in file.names))
         ]
-        columns += [f"{kind}:{_COUNTRY}" for kind, key in _COUNTRY_IDS.items() if key in header]
+        columns += [f"{_COUNTRY}:{kind}" for kind, key in _COUNTRY_IDS.items() if key in header]
         return tuple(name for name in dict.fromkeys(columns) if name not in header)
 
-    def table(self, files: list[_File], wanted: Collection[str]) -> KeyedTable:
+    def table(self, files: Iterable[_File], wanted: Collection[str]) -> KeyedTable:
         """Return the rows of files with the ``wanted`` columns; of equal keys the first is used."""
-        names = {name for file in files for name in file.names}
-        columns = tuple(sorted(names.intersection(wanted)))
-        loaded = []
-        for file in files:
-            # By identity: an archive may hold two members of one name.
-            at = id(file.member), columns
-            if at not in self._loaded:
-                self._loaded[at] = load_keyed(file.member, file.names, file.key, columns)
-            loaded.append(self._loaded[at])
-        return concatenate(loaded)
+        files = [*dict.fromkeys(files)]
+        columns = tuple(
+            sorted({name for file in files for name in file.names}.intersection(wanted))
+        )
+        return concatenate([self._load(f.member, f.names, f.key, columns) for f in files])
 
     def locations(self, blocks: Member, header: Header, wanted: Collection[str]) -> KeyedTable:
         """Return the locations that a Blocks file refers to, with the ``wanted`` columns."""
-        files, english = self.of(blocks, header, _ID, self.locale), list[_File]()
-        if not files:
-            problem, remedy = "its Locations are missing", "add them to the source"
-            raise BuildError(blocks.label, problem, remedy=remedy)
-        if self.locale:
-            english = self.of(blocks, header, _ID)
-            if files[0].locale != self.locale:
-                found = ", ".join(sorted({file.locale for file in self._files if file.key == _ID}))
-                problem = f"its Locations in locale {self.locale!r} are missing (found: {found})"
-                raise BuildError(blocks.label, problem, remedy="add them, or set locale")
-        named = {_COUNTRY, *(name for name in wanted if ":" not in name)}
-        locations = self.table([*files, *english], named)
+        files, english = (self.of(blocks, header, _ID, one) for one in (self._locale, ""))
+        if not files or files[0].locale != (self._locale or files[0].locale):
+            found = ", ".join(sorted({file.locale for file in self._files if file.key == _ID}))
+            language = f" in locale {self._locale!r} (found: {found})" if files else ""
+            problem = f"its Locations{language} are missing"
+            raise BuildError(blocks.label, problem, remedy="add them to the source, or set locale")
+        stems = {_COUNTRY, *(name.partition(":")[0] for name in wanted)}
+        locations = self.table([*files, *english], stems)
         columns = dict(locations.columns)
-        if english:  # the names that the language lacks
-            other = self.table(english, named.intersection(_TRANSLATED))
-            at = pc.index_in(locations.keys, other.keys)
-            columns |= {
-                name: pc.coalesce(columns[name], values.take(at))
-                for name, values in other.columns.items()
-            }
+
+        def translated(name: str, files: Iterable[_File]) -> pa.Array:
+            table = self.table(files, stems)
+            return table.columns[name].take(pc.index_in(locations.keys, table.keys))
+
+        for name in columns.keys() & _TRANSLATED:  # the names that the language lacks
+            columns[name] = pc.coalesce(columns[name], translated(name, english))
         for name in wanted:
-            key, _, locale = name.partition(":")
-            if key in _COUNTRY_IDS:
-                columns[name] = columns[_COUNTRY]
-            elif locale:
-                other = self.table(self.of(blocks, header, _ID, locale), {key})
-                columns[name] = other.columns[key].take(pc.index_in(locations.keys, other.keys))
-        return KeyedTable(locations.keys, columns)
+            stem, _, kind = name.partition(":")
+            if kind in _COUNTRY_IDS:
+                columns[name] = columns[stem]
+            elif kind:
+                columns[name] = translated(stem, self.of(blocks, header, _ID, kind))
+        names = columns.keys() & {_COUNTRY, *wanted}
+        return KeyedTable(locations.keys, {name: columns[name] for name in names})
 
 
 def _folder(member: Member) -> str:
     # "a.zip!x/y.csv" gives "a.zip!x/".
     end = max(map(member.label.rfind, "/\\!")) + 1
     return member.label[:end]
-
-
-def _locale(member: Member, names: tuple[str, ...]) -> str:
-    """Return the language of the first row; empty if there is no row."""
-    with member.open() as stream, unlimited_cells():
-        text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
-        rows = filter(None, csv.reader(text))
-        next(rows, None)
-        first = next(rows, None)
-    if first is None:
-        return ""
-    if len(first) != len(names):
-        raise BuildError(member.label, WRONG_CELL_COUNT, line=2, remedy="fetch it again")
-    return first[names.index("locale_code")]
 
 
 def _plan(planner: Planner, member: Member, header: Header, joins: _Joins) -> Reading:
@@ -282,11 +251,10 @@ def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dictio
     encoded = at.dictionary_encode()  # once for all columns
     columns = {}
     for name, values in locations.columns.items():
-        if key := _COUNTRY_IDS.get(name.partition(":")[0]):
-            columns[name] = take(values, locations.rows(rows.column(key)))
-        else:
-            columns[name] = take(values, encoded)
-    return _marked(columns, _COUNTRY, pc.and_(has_id, pc.is_null(at)), "unknown geoname_id")
+        key = _COUNTRY_IDS.get(name.partition(":")[2])
+        columns[name] = take(values, locations.rows(rows.column(key)) if key else encoded)
+    orphans = pc.and_(has_id, pc.is_null(at))
+    return columns | {_COUNTRY: mark(columns[_COUNTRY], orphans, "unknown geoname_id")}
 
 
 def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.DictionaryArray]:
@@ -296,13 +264,7 @@ def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.Di
     # An id of 0 is "no provider".
     none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
     orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(at))
-    return _marked(columns, _AS, orphans, "unknown isp_id")
-
-
-def _marked(
-    columns: dict[str, pa.DictionaryArray], name: str, rows: pa.Array, word: str
-) -> dict[str, pa.DictionaryArray]:
-    return columns | ({name: mark(columns[name], rows, word)} if pc.any(rows).as_py() else {})
+    return columns | {_AS: mark(columns[_AS], orphans, "unknown isp_id")}
 
 
 def _detect(opening: Opening) -> Detection | None:
@@ -311,7 +273,7 @@ def _detect(opening: Opening) -> Detection | None:
     has_name = any(map(_NAMED.search, opening.member.file_names))
     ends = _range(header)
     if not ends:
-        is_joined = _PROVIDER in header.names[:1] or {_ID, "locale_code"} <= {*header.names}
+        is_joined = _PROVIDER in header.names[:1] or {_ID, _LOCALE} <= {*header.names}
         return Detection("tables of Blocks", has_name) if is_joined else None
     if not (has_name or ends != RANGES[0] or _OWN.intersection(header.names)):
         return None

@@ -1,8 +1,8 @@
 """MaxMind's products: the columns that tell their Blocks files apart, and what the columns mean.
 
 Blocks refer by ids to tables of locations and providers. The columns of these count as columns of
-the Blocks file; ``maxmind_joins`` adds them to its rows. ``city_name:de`` is a column of the German
-Locations, ``registered:country_iso_code`` one of the location of the registered country.
+the Blocks file; ``maxmind`` adds them to its rows. ``city_name:de`` is a column of the German
+Locations, ``country_iso_code:registered`` one of the location of the registered country.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LOCATION = offers(
     region_name=subdivision_1_name city_name time_zone metro_code
     subdivision_2_code=subdivision_2_iso_code subdivision_2_name city_name_LANG=city_name:LANG
     region_name_LANG=subdivision_1_name:LANG country_name_LANG=country_name:LANG
-    registered_country_code=registered:country_iso_code
-    represented_country_code=represented:country_iso_code postal_code latitude longitude
+    registered_country_code=country_iso_code:registered
+    represented_country_code=country_iso_code:represented postal_code latitude longitude
     accuracy_radius geoname_id is_anycast
     """
 )

@@ -141,7 +141,10 @@ def test_another_language(read: Read, tmp_path: Path) -> None:
     reading = read(CITY_FILES, german)  # names that German lacks are in English
     assert reading.ranges()["8.8.4.0/24"] == {**ALPHA_ROW, "city_name": "Alphastadt"}
     assert (reading.at("8.8.5.5"), reading.source.nulled) == (BETA, {})
-    for locale, words in (('"xx"', "locale 'xx' are missing (found: de, en)"), (5, "locale is 5")):
+    for locale, words in (
+        ('"xx"', "locale 'xx' (found: de, en) are missing"),
+        (5, "locale is 5"),
+    ):
         error = fails(tmp_path, CITY_FILES, one("maxmind", "*.csv", f"locale = {locale}"))
         assert words in str(error)
 
