@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from types import ModuleType
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, listed
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.names import RANGE_NAMES, RANGES
 from geolookup_builder.sources.formats.generic_header import check_header, ignored, unnamed
@@ -126,10 +126,8 @@ def _detect(opening: Opening, syntax: ModuleType) -> Detection | None:
     header = _header(syntax, opening.start if syntax is delimited else opening.member, request)
     reading = request.plan(header)
     names = [name for name in header.names if name not in ignored(header.names)]
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     score = sum(name in request.planner.names or name in RANGE_NAMES for name in names)
-    reason = f"columns {', '.join(names[:_SHOWN])}{more}"
-    return Detection(reason, score=score, meaning=reading.is_same)
+    return Detection(f"columns {listed(names, _SHOWN)}", score=score, meaning=reading.is_same)
 
 
 def _format(name: str, syntax: ModuleType, *suffixes: str) -> SourceFormat:

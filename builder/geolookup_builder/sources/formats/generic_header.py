@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS, NAMES, OWN_PREFIX
@@ -37,7 +37,7 @@ _RANGE_WORDS = {
     }.items()
     for word in words.split()
 }
-_MAPPING = 300  # characters of a suggested mapping
+_MAPPING = 290  # characters of a suggested mapping
 _SHOWN = 50  # characters of a column name, in messages
 _LISTED = 5  # unknown columns, in messages
 #: A column name: words, not an address, a number or a text of a document.
@@ -66,8 +66,7 @@ def check_header(header: Header, planner: Planner, delimiter: str = "") -> None:
 
     ``delimiter`` is that of a text file with a header.
     """
-    checks = (_absent, _twice, _unknown, _same)
-    found = next(filter(None, (check(header, planner) for check in checks)), None)
+    found = next(_problems(header, planner), None)
     if found is None:
         return
     problem, remedy, options = found
@@ -83,10 +82,6 @@ def check_header(header: Header, planner: Planner, delimiter: str = "") -> None:
     raise error
 
 
-#: A problem of a header, its remedy, and the options of a recipe that would read the file.
-_Found = tuple[str, str, Mapping[str, Any]]
-
-
 def _other_delimiter(header: Header, delimiter: str) -> str | None:
     """Return the most frequent delimiter of a first line that was read as one cell."""
     if not delimiter or len(header.names) != 1:
@@ -96,70 +91,59 @@ def _other_delimiter(header: Header, delimiter: str) -> str | None:
     return other if len(names) > 1 and all(_NAME.fullmatch(n.strip()) for n in names) else None
 
 
-def _absent(header: Header, planner: Planner) -> _Found | None:
+#: A problem of a header, its remedy, and the options of a recipe that would read the file.
+_Problem = tuple[str, str, Mapping[str, Any]]
+
+
+def _problems(header: Header, planner: Planner) -> Iterator[_Problem]:
+    """Yield absent columns, repeated ones, fields by two names, then unknown columns."""
+    names, mapped = header.names, {*planner.mapping.values()}
     for name in planner.mapping.values():
         if name not in header:
-            remedy = near_match(name, [other[:_SHOWN] for other in header.names])
+            remedy = near_match(name, [other[:_SHOWN] for other in names])
             if name.isdigit() and header.line is None:
-                remedy = f"correct columns: there are {len(header.names)}"
-            return f"no column {name!r}", remedy, {}
-    return None
-
-
-def _twice(header: Header, planner: Planner) -> _Found | None:
-    counts, mapped = Counter(header.names), {*planner.mapping.values()}
+                remedy = f"correct columns: there are {len(names)}"
+            yield f"no column {name!r}", remedy, {}
+    counts, former = Counter(names), dict[str, str]()
     read = {*RANGE_NAMES, *planner.names, *mapped} if mapped else counts
-    twice = [name for name in header.names if counts[name] > 1 and name in read]
-    return (f"column {twice[0]!r} twice", "drop one", {}) if twice else None
-
-
-def _same(header: Header, planner: Planner) -> _Found | None:
-    """Return a field by two names, unless the recipe maps one of them."""
-    former: dict[str, str] = {}
-    for name in header.names:
+    for name in names:
+        if counts[name] > 1 and name in read:
+            yield f"column {name!r} twice", "drop one", {}
+    for name in names:
         field = planner.names.get(name, "")
-        if not field or field in planner.mapping or name in planner.mapping.values():
-            continue
-        if (other := former.setdefault(field, name)) != name:
-            return f"columns {other!r} and {name!r} are the same field", "drop one", {}
-    return None
+        is_free = field and field not in planner.mapping and name not in mapped
+        if is_free and (other := former.setdefault(field, name)) != name:
+            yield f"columns {other!r} and {name!r} are the same field", "drop one", {}
+    if not mapped:
+        yield from _unknown(header, planner)
 
 
-def _unknown(header: Header, planner: Planner) -> _Found | None:
-    """Return what is wrong with names that are not those of a range and of fields."""
-    if planner.mapping:
-        return None
+def _unknown(header: Header, planner: Planner) -> Iterator[_Problem]:
+    """Yield what is wrong with names that are not those of a range and of fields."""
     field_of = {**dict(zip(RANGE_NAMES, RANGE_NAMES, strict=True)), **planner.names}
     unread = ignored(header.names)  # once: a JSON object may have 100,000 members
     stated = [name for name in header.names if name not in unread]
     if unknown := [name for name in stated if name not in field_of]:
-        return _unknown_columns(unknown, stated, field_of)
-    if tuple(name for name in RANGE_NAMES if name in stated) in RANGES:
-        return None
-    where = "the header" if header.schema is None else "its columns"
-    remedy = (
-        "name the range as network, or as first and last "
-        "(or map columns of any name in [source.columns] of a recipe)"
-    )
-    return f"no range in {where}", remedy, {}
-
-
-def _unknown_columns(
-    unknown: Sequence[str], stated: Sequence[str], field_of: Mapping[str, str]
-) -> _Found:
-    """Return the error about unknown columns, with the ``columns`` that would read the others."""
-    names = [repr(name if len(name) < _SHOWN else name[:_SHOWN] + "…") for name in unknown]
-    problem = f"unknown column{'s' if len(names) > 1 else ''} {listed(names, _LISTED)}"
-    mapping = _mapping(stated, field_of)
-    columns = f"columns = {toml_text(mapping)}" if mapping else ""
-    if not 0 < len(columns) <= _MAPPING:
-        columns = "columns = { … }"
-    # Short names are like many words.
-    words = [*RANGE_NAMES, *BY_SOURCE_COLUMN, *(n for n in field_of if n not in FIELD_OF)]
-    near = (near_match(name, words, fallback="") for name in unknown[:_LISTED])
-    hint = "" if mapping else next(filter(None, near), "")
-    remedy = f"in a recipe, map what is to be read, {columns}, or declare own ones in [columns]"
-    return problem, f"{hint} {remedy}".lstrip(), {"columns": mapping} if mapping else {}
+        names = [repr(name if len(name) < _SHOWN else name[:_SHOWN] + "…") for name in unknown]
+        problem = f"unknown column{'s' if len(names) > 1 else ''} {listed(names, _LISTED)}"
+        mapping = _mapping(stated, field_of)
+        columns = toml_text(mapping) if mapping else "{ … }"
+        columns = columns if len(columns) <= _MAPPING else "{ … }"
+        remedy = f"map what is to be read, columns = {columns}, or declare own ones in [columns]"
+        remedy = f"in a recipe, {remedy}"
+        if mapping:
+            yield problem, remedy, {"columns": mapping}
+        # Short names are like many words.
+        words = [*RANGE_NAMES, *BY_SOURCE_COLUMN, *(n for n in field_of if n not in FIELD_OF)]
+        near = (near_match(name, words, fallback="") for name in unknown[:_LISTED])
+        yield problem, f"{next(filter(None, near), '')} {remedy}".lstrip(), {}
+    if tuple(name for name in RANGE_NAMES if name in stated) not in RANGES:
+        where = "the header" if header.schema is None else "its columns"
+        remedy = (
+            "name the range as network, or as first and last "
+            "(or map columns of any name in [source.columns] of a recipe)"
+        )
+        yield f"no range in {where}", remedy, {}
 
 
 def _mapping(stated: Sequence[str], field_of: Mapping[str, str]) -> dict[str, str]:

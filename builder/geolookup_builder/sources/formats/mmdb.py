@@ -30,12 +30,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.mmdb_file import MmdbFile, Networks
 from geolookup_builder.sources.reading.plans import Planner, Reading
 from geolookup_builder.sources.reading.product_files import declaration_hint
-from geolookup_builder.sources.reading.products import (
-    NO_RANGE,
-    Header,
-    Product,
-    names_of_fields,
-)
+from geolookup_builder.sources.reading.products import NO_RANGE, Header, Product, names_of_fields
 from geolookup_builder.sources.reading.reader import (
     Batch,
     RecordNumbers,

@@ -20,13 +20,7 @@ from geolookup.contract.schema import Schema
 from geolookup_builder.sources.formats.ip2location import PROXIES
 from geolookup_builder.sources.formats.ipinfo_products import FLAGS, IPINFO, IPLOCATE
 from geolookup_builder.sources.formats.maxmind_products import OWN_PRODUCTS, TRAITS
-from geolookup_builder.sources.formats.vendor_values import (
-    ALPHA2,
-    known,
-    located,
-    offers,
-    product,
-)
+from geolookup_builder.sources.formats.vendor_values import ALPHA2, known, located, offers, product
 from geolookup_builder.sources.reading.products import (
     NO_RANGE,
     Fields,
