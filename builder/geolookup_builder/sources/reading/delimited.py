@@ -10,11 +10,12 @@ texts in a second pass over the blocks.
 from __future__ import annotations
 
 import io
+import re
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, repeat
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -39,7 +40,8 @@ from geolookup_builder.sources.reading.text import (
 _T = TypeVar("_T")
 _CHUNK = 1 << 20
 BLOCK_BYTES = 4 << 20
-_MAX_RECORD = 1 << 16  # characters; the standard CSV reader stops at twice as many
+_MAX_HEADER = 1 << 16  # bytes; the standard CSV reader stops at twice as many
+_FIRST_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)?")
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -56,24 +58,32 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
         yield numbers.batch(from_networks(pa.array([], pa.large_string())), {})
 
 
-def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
-    """Return the cells of the first line that is not masked, and whether it ends with a newline."""
+def header_names(member: Member, layout: Layout) -> tuple[str, ...]:
+    """Return the names in the first line of a member, without the blanks around them."""
     check_delimited(member)
     with member.open() as stream:
         blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
-        # Masked lines have become empty ones.
-        empty = b"\n" if layout.mask else b""
-        parts = (mask_lines(block, layout).lstrip(empty) for _, block in blocks)
-        text = io.BytesIO(next(filter(None, parts), b""))
-    line = io.TextIOWrapper(text, "utf-8", "replace", newline="").readline(_MAX_RECORD)
-    rows = csv_rows([line], layout.delimiter, quoted=layout.quoted)
-    return next(rows, []), line.endswith(("\r", "\n"))
-
-
-def header_names(member: Member, layout: Layout) -> tuple[str, ...]:
-    """Return the names in the first line of a member, without the blanks around them."""
-    cells, _ = first_record(member, layout)
+        line = _header(next(blocks, (1, b""))[1])[:_MAX_HEADER].decode("utf-8", "replace")
+    cells: list[str] = next(csv_rows([line], layout.delimiter, quoted=layout.quoted), [])
     return tuple(cell.strip() for cell in cells)
+
+
+def _header(block: bytes) -> bytes:
+    """Return the first line of a block, with its line break."""
+    match = _FIRST_LINE.match(block)
+    return match[0] if match else b""
+
+
+def _blocks(stream: IO[bytes], layout: Layout) -> Iterator[tuple[int, bytes]]:
+    """Yield blocks of whole records, after any header, each with the number of its first line."""
+    for line, block in record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted):
+        if line > 1 or not layout.header:
+            yield line, block
+            continue
+        header = _header(block)
+        check_utf8(line, header, layout.not_utf8)
+        if rows := block[len(header) :]:
+            yield line + 1, rows
 
 
 def whole_table(member: Member, layout: Layout) -> pa.Table:
@@ -100,10 +110,10 @@ def find_rejects(
     The first record, after a header if there is one, is 1. ``counts`` are the records of each
     block, as far as they are known: blocks without a wanted record are then not parsed.
     """
-    wanted, record, line = sorted(reasons), -layout.header, 1
+    wanted, record, line = sorted(reasons), 0, 1 + layout.header
     with member.open() as stream, unlimited_cells():
-        blocks = record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
-        for (_, block), count in zip(blocks, chain(counts, repeat(None)), strict=False):
+        blocks = zip(_blocks(stream, layout), chain(counts, repeat(None)), strict=False)
+        for (_, block), count in blocks:
             if not wanted or record >= wanted[-1]:
                 return
             if count is not None and bisect(wanted, record) == bisect(wanted, record + count):
@@ -134,45 +144,32 @@ def _parts(
 ) -> Iterator[tuple[_T, list[int]]]:
     """Yield the meaning of each block and the numbers of its skipped records; threads parse.
 
-    ``counts`` gets the number of records of each block, the header too.
+    ``counts`` gets the number of records of each block.
     """
-    header, has_rows = first_record(member, layout) if layout.header else ([], True)
-    if not has_rows:
-        return
-    parse = partial(_parse_block, layout=layout, header=header, meaning=meaning)
-    with member.open() as stream:
-        blocks = record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
-        with in_order(parse, blocks) as parts:
-            for part, rows, skipped in parts:
-                # Records before this block; records of a block count from 1.
-                offset = sum(counts) - (layout.header and bool(counts))
-                counts.append(rows + len(skipped) + (layout.header and not counts))
-                yield part, [offset + record for record in skipped]
+    parse = partial(_parse_block, layout=layout, meaning=meaning)
+    with member.open() as stream, in_order(parse, _blocks(stream, layout)) as parts:
+        for part, rows, skipped in parts:
+            before = sum(counts)  # records of a block count from 1
+            counts.append(rows + len(skipped))
+            yield part, [before + record for record in skipped]
 
 
 def _parse_block(
-    numbered_block: tuple[int, bytes],
-    layout: Layout,
-    header: Sequence[str],
-    meaning: Callable[[pa.RecordBatch], _T],
+    numbered_block: tuple[int, bytes], layout: Layout, meaning: Callable[[pa.RecordBatch], _T]
 ) -> tuple[_T, int, list[int]]:
-    """Parse a block; the first one begins with the header, if the layout has one.
-
-    Returns its meaning, its number of rows, and the numbers of skipped records, from 1.
-    """
+    """Return the meaning of a block, its number of rows, and the skipped records, from 1."""
     line, block = numbered_block[0], mask_lines(numbered_block[1], layout)
     check_utf8(line, block, layout.not_utf8)
-    names, skipped = header if line == 1 else (), list[int]()
+    skipped = list[int]()
 
     def skip(row: pacsv.InvalidRow) -> str:
-        skipped.append(row.number - bool(names))  # Arrow counts a header as row 1
+        skipped.append(row.number)
         return "skip"
 
-    # With skip_rows_after_names Arrow would lose a row after a header with a NUL character.
     read = pacsv.ReadOptions(
         use_threads=False,
         block_size=len(block) + 1,  # all of it at once
-        column_names=None if names else list(layout.names),
+        column_names=list(layout.names),
     )
     parse = pacsv.ParseOptions(
         delimiter=layout.delimiter,
@@ -180,10 +177,8 @@ def _parse_block(
         newlines_in_values=layout.quoted,
         invalid_row_handler=skip,
     )
-    # Arrow finds columns by the names in the header; blanks may surround them.
-    pairs = zip(layout.names, names or layout.names, strict=True)
-    stated = {name: column for name, column in pairs if name in layout.texts | layout.fields}
-    types = {c: pa.large_string() if n in layout.texts else _ENCODED for n, c in stated.items()}
+    read_names = [name for name in layout.names if name in layout.texts | layout.fields]
+    types = {n: pa.large_string() if n in layout.texts else _ENCODED for n in read_names}
     convert = pacsv.ConvertOptions(
         column_types=types, include_columns=[*types], null_values=[""], strings_can_be_null=True
     )
@@ -195,4 +190,4 @@ def _parse_block(
     columns = [column.combine_chunks() for column in table.columns]
     # Ranges lose the blanks around them when they are parsed.
     cells = [trim(c) if isinstance(c, pa.DictionaryArray) else c for c in columns]
-    return meaning(pa.RecordBatch.from_arrays(cells, names=[*stated])), len(table), skipped
+    return meaning(pa.RecordBatch.from_arrays(cells, names=read_names)), len(table), skipped
