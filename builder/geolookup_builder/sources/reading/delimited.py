@@ -4,7 +4,7 @@ Arrow parses blocks of whole records in threads and dictionary-encodes every fie
 a Python object. A format gives a ``Layout`` and a function for the meaning of the columns.
 
 Reading a file notes only the numbers of rejected records. ``find_rejects`` reads their lines and
-texts in a second pass over the blocks.
+texts in a second pass over the blocks. Tables that rows refer to are read whole, once.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ import io
 import re
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import chain, repeat
 from typing import IO, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup.files.text_blocks import TextError, record_blocks
 from geolookup.parallel import in_order
@@ -43,6 +46,7 @@ BLOCK_BYTES = 4 << 20
 _MAX_HEADER = 1 << 16  # bytes; the standard CSV reader stops at twice as many
 _FIRST_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)?")
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
+_NO_KEY = -2
 
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
@@ -84,22 +88,6 @@ def _blocks(stream: IO[bytes], layout: Layout) -> Iterator[tuple[int, bytes]]:
         check_utf8(line, header, layout.not_utf8)
         if rows := block[len(header) :]:
             yield line + 1, rows
-
-
-def whole_table(member: Member, layout: Layout) -> pa.Table:
-    """Return all rows of a small member, each cell as text.
-
-    Raises BuildError for a row with another number of cells too.
-    """
-    parts = list(_parts(member, layout, lambda rows: rows, []))
-    skipped = dict.fromkeys((record for _, records in parts for record in records), "")
-    for reject in find_rejects(member, skipped, layout=layout):
-        remedy = "the file may be truncated: fetch it again"
-        raise BuildError(member.label, WRONG_CELL_COUNT, line=reject.line, remedy=remedy)
-    texts = pa.schema([(name, pa.string()) for name in layout.names if name in layout.texts])
-    table = pa.Table.from_batches([rows.cast(texts) for rows, _ in parts], texts).combine_chunks()
-    columns = [pc.utf8_trim_whitespace(column) for column in table.columns]
-    return pa.Table.from_arrays(columns, schema=texts)
 
 
 def find_rejects(
@@ -191,3 +179,67 @@ def _parse_block(
     # Ranges lose the blanks around them when they are parsed.
     cells = [trim(c) if isinstance(c, pa.DictionaryArray) else c for c in columns]
     return meaning(pa.RecordBatch.from_arrays(cells, names=read_names)), len(table), skipped
+
+
+@dataclass(frozen=True)
+class KeyedTable:
+    """A table that rows refer to by a key, a whole number; of equal keys the first row is used."""
+
+    keys: pa.Array
+    columns: Mapping[str, pa.Array]
+
+    def rows(self, keys: pa.DictionaryArray) -> pa.Array:
+        """Return the row of each key; null if there is none."""
+        # The keys are sorted once. Arrow's ``index_in`` would hash all of them for every batch.
+        order, sorted_keys = self._sorted
+        numbers = _numbers(keys.dictionary).fill_null(-1).to_numpy()
+        # Of equal keys the first in the order, so the first row. Beyond the last key: the last.
+        at = np.minimum(np.searchsorted(sorted_keys, numbers), len(sorted_keys) - 1)
+        rows = pa.array(order[at].astype(np.int32), mask=sorted_keys[at] != numbers)
+        return rows.take(keys.indices)
+
+    @cached_property
+    def _sorted(self) -> tuple[I64, I64]:
+        """The rows in the order of their keys, and the keys; one, of no row, is no number."""
+        numbers = np.append(self.keys.fill_null(_NO_KEY).to_numpy(), _NO_KEY)
+        order = np.argsort(numbers, kind="stable")
+        return order, numbers[order]
+
+
+def concatenate(tables: list[KeyedTable]) -> KeyedTable:
+    """Return one table from tables with the same columns; earlier tables take precedence."""
+    names = tables[0].columns
+    return KeyedTable(
+        pa.concat_arrays([table.keys for table in tables]),
+        {name: pa.concat_arrays([table.columns[name] for table in tables]) for name in names},
+    )
+
+
+def load_keyed(
+    member: Member, names: tuple[str, ...], key: str, columns: tuple[str, ...]
+) -> KeyedTable:
+    """Read ``columns`` of a CSV with the header ``names``; columns that it lacks are null.
+
+    Raises BuildError for a row with another number of cells: it would silently remove a value from
+    many ranges.
+    """
+    layout = Layout(names, frozenset({key, *columns} & {*names}), frozenset())
+    parts = list(_parts(member, layout, lambda rows: rows, []))
+    skipped = dict.fromkeys((record for _, records in parts for record in records), "")
+    for reject in find_rejects(member, skipped, layout=layout):
+        remedy = "the file may be truncated: fetch it again"
+        raise BuildError(member.label, WRONG_CELL_COUNT, line=reject.line, remedy=remedy)
+
+    def texts(name: str) -> pa.Array:
+        chunks = [rows.column(name).cast(pa.string()) for rows, _ in parts]
+        return pc.utf8_trim_whitespace(pa.chunked_array(chunks, pa.string()).combine_chunks())
+
+    keys = _numbers(texts(key))
+    absent = pa.nulls(len(keys), pa.string())
+    return KeyedTable(keys, {n: texts(n) if n in names else absent for n in columns})
+
+
+def _numbers(texts: pa.Array) -> pa.Array:
+    """Return texts as numbers; null for one that is not the usual text of its number ("007")."""
+    is_number = pc.match_substring_regex(texts.cast(pa.string()), "^(0|[1-9][0-9]{0,17})$")
+    return pc.if_else(is_number, texts, pa.scalar(None, texts.type)).cast(pa.int64())
