@@ -31,7 +31,6 @@ from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.sources import auto
-from geolookup_builder.sources.guesses import changed
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 
 _BAD_ROWS = 10  # listed of each table
@@ -194,7 +193,7 @@ def _after_near_misses(
     try:
         return step(spec)
     except BuildError as error:
-        again = changed(spec, error)
+        again = auto.changed(spec, error)
         if again is None:
             raise
         check.problem = check.problem or str(error)

@@ -3,34 +3,54 @@
 Every format examines the beginning of every file. A detection that the file's
 name supports takes precedence over one with only its content. Exactly one format must
 remain, the same for all files; otherwise an error describes the file or lists the candidates.
+``check`` proposes the options that an error suggests, or that a text shows, if they read the file.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, listed, name_text
+from geolookup.filesystem.signatures import is_binary
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup_builder.datasets.source import is_dataset_path
-from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec
+from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec, toml_text
+from geolookup_builder.recipe.names import near_column
 from geolookup_builder.sources import FORMATS
-from geolookup_builder.sources.guesses import unknown_file, unknown_files
+from geolookup_builder.sources.reading.dictionary_columns import LENGTHS
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.sources.reading.sniffing import (
+    ADDRESS,
+    ALPHA2,
+    DELIMITERS,
+    INTEGER,
+    JSON,
+    NETWORK,
     Detection,
     NearMissError,
     Opening,
+    begins_json,
+    kind_of,
     opening,
+    sample,
 )
 
 NAME = "auto"
 REMEDY = 'name the format in a recipe: format = "…"'
 Detections = Mapping[str, Detection]
 Guard = Callable[[SourceSpec], AbstractContextManager[object]]
+_END = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|{INTEGER.pattern}")
+_LEAST = 0.9  # of the cells of a column must match
+_SHOWN = 60  # characters of a line
+_LISTED = 3  # files of an archive or a folder
+_NETMASK = re.compile("|".join(map(re.escape, LENGTHS)))
 
 
 def options() -> dict[str, frozenset[str]]:
@@ -97,11 +117,11 @@ def _detections(spec: SourceSpec) -> dict[str, Detections]:
         elif miss:
             misses.append(miss)
         elif not _among_others(member, spec):
-            raise unknown_file(start)
+            raise _unknown_file(start)
     if misses and not of_files:
         raise max(misses, key=lambda error: error.score)
     if not of_files:
-        raise unknown_files(spec.base / spec.path, files)
+        raise _unknown_files(spec.base / spec.path, files)
     return of_files
 
 
@@ -153,3 +173,89 @@ def _common_format(spec: SourceSpec, of_files: Mapping[str, Detections]) -> str:
     kinds = dict.fromkeys(" or ".join(detections) for detections in of_files.values())
     problem = f"files of several formats: {'; '.join(kinds)}"
     raise BuildError(spec.base / spec.path, problem, remedy="make it several sources")
+
+
+def changed(spec: SourceSpec, error: BuildError) -> SourceSpec | None:
+    """Return a source with the options that an error suggests, or with guessed ones, or None."""
+    options = error.options if isinstance(error, NearMissError) else {}
+    if not options.keys() <= spec.options.keys():
+        return replace(spec, options={**options, **spec.options})
+    is_unread = spec.format == "auto" or isinstance(error, NearMissError)
+    if is_unread and spec.format in ("auto", "csv") and "columns" not in spec.options:
+        with suppress(BuildError):  # not a delimited text
+            first = members(spec.path, spec.base, ("",))[0]
+            if guessed := _options(opening(first).start):
+                return replace(spec, format="csv", options={**spec.options, **guessed})
+    return None
+
+
+def _unknown_file(opening: Opening) -> BuildError:
+    """Return the error about a file that no format detects."""
+    member, line = opening.member, opening.first_line
+    problem = f"no range in its first line, {line[:_SHOWN]!r}"
+    remedy = 'if it is data of a vendor, name the format in a recipe: format = "…"'
+    if kind := kind_of(member) or (JSON if begins_json(opening.start) else None):
+        problem, remedy = f"this looks like {kind.name}", kind.remedy
+    elif is_binary(line.encode()):
+        problem, remedy = "binary data of no known kind", "export it as CSV, or fetch it again"
+    elif line and (options := _options(opening.start)):
+        problem = f"a text without known columns, {line[:_SHOWN]!r}"
+        keys = ", ".join(f"{key} = {toml_text(value)}" for key, value in options.items())
+        remedy = f'name its columns, such as format = "csv", {keys}; or {remedy}'
+    return BuildError(member.label, f"not recognised: {problem}", remedy=remedy)
+
+
+def _unknown_files(path: Path, members: Sequence[Member]) -> BuildError:
+    """Return the error about an archive, a folder or a glob without a file of a known format."""
+    kinds = {member: kind_of(member) for member in members[:_LISTED]}
+    files = [
+        f"{name_text(member.file_names[0])} ({kind.name if kind else 'of unknown content'})"
+        for member, kind in kinds.items()
+    ]
+    others = listed(files, _LISTED, len(members) - len(files))
+    problem = f"not recognised: no file of a known format{f', but {others}' if files else ''}"
+    return BuildError(path, problem, remedy="name the files of data, or name their format")
+
+
+def _options(member: Member) -> dict[str, Any]:
+    """Return delimiter, header and columns of a text; empty if no column holds ranges."""
+    samples = [(delimiter, sample(member, delimiter)) for delimiter in DELIMITERS]
+    delimiter, rows = max(samples, key=lambda one: one[1].width)
+    first = rows.records[0][1]
+    has_header = not any(map(_END.fullmatch, first))
+    columns = [
+        [cell for _, cell in rows.column(at)[has_header:] if cell] for at in range(rows.width)
+    ]
+    mapping = dict(_range(columns))
+    if not mapping:
+        return {}
+    named = [(near_column(name), at) for at, name in enumerate(first) if has_header]
+    for field, at in (*named, *(("country_code", at) for at in _holding(columns, ALPHA2))):
+        if field and field not in mapping and at not in mapping.values():
+            mapping[field] = at
+    options: dict[str, Any] = {} if delimiter == "," else {"delimiter": delimiter}
+    if not has_header:
+        options["header"] = False
+    names = first if has_header else range(1, rows.width + 1)
+    return {**options, "columns": {field: names[at] for field, at in mapping.items()}}
+
+
+def _holding(columns: Sequence[Sequence[str]], pattern: re.Pattern[str]) -> list[int]:
+    """Return the columns whose cells match a pattern, but for a few."""
+    return [
+        at
+        for at, cells in enumerate(columns)
+        if cells and sum(map(bool, map(pattern.fullmatch, cells))) >= _LEAST * len(cells)
+    ]
+
+
+def _range(columns: Sequence[Sequence[str]]) -> Iterator[tuple[str, int]]:
+    """Yield the columns of the range: a network, else two addresses, one, or two integers."""
+    networks, addresses = _holding(columns, NETWORK), _holding(columns, ADDRESS)
+    integers = _holding(columns, INTEGER)
+    if networks or len(addresses) == 1:
+        yield "network", (networks or addresses)[0]
+    elif masks := [at for at in _holding(columns, _NETMASK) if at > addresses[0]]:
+        yield from (("network", addresses[0]), ("netmask", masks[0]))
+    elif addresses or integers[:2] == [0, 1]:
+        yield from zip(("first", "last"), addresses or integers, strict=False)

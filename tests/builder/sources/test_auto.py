@@ -143,7 +143,9 @@ def test_a_file_of_each_kind(tmp_path: Path, name: str) -> None:
 
 
 NO_RANGE = "no range in its first line, {}; if it is data of a vendor, name the format in a recipe"
-ROWS = 'a text without a header, {}; name its columns, such as format = "csv", {}header = false'
+ROWS = (
+    'a text without known columns, {}; name its columns, such as format = "csv", {}header = false'
+)
 UNKNOWN = {
     "hello\nworld\n": NO_RANGE.format("'hello'"),
     "8.8.8.0/24,Switzerland,Zurich,Winterthur\n": (

@@ -26,9 +26,9 @@ from geolookup_builder.sources.formats.maxmind_products import (
     RANGES,
 )
 from geolookup_builder.sources.reading import delimited, sniffing
+from geolookup_builder.sources.reading.delimited import KeyedTable, concatenate, load_keyed
 from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.keyed_tables import KeyedTable, concatenate, load_keyed
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
 from geolookup_builder.sources.reading.product_files import (
     PlannedFile,

@@ -34,7 +34,6 @@ from geolookup_builder.sources.reading.typed_columns import (
     find,
     leaves,
     only,
-    unread_leaves,
 )
 from geolookup_builder.values import is_text
 
@@ -152,8 +151,7 @@ class _Blocks:
     @property
     def unread(self) -> tuple[str, ...]:
         """The paths that nothing reads."""
-        schema, reading, _ = self._state
-        return unread_leaves(schema, reading.layout)
+        return self._state[1].layout.unread
 
     def read(self, numbered_block: tuple[int, bytes]) -> tuple[ParsedRanges, Fields]:
         """Return the ranges and fields of a block, given with the number of its first line."""

@@ -6,7 +6,7 @@ Texts are read as the dictionaries that the file stores, or written out if its e
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,7 +22,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import Paths, stored_name
+from geolookup_builder.sources.reading.typed_columns import Paths
 
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
@@ -55,7 +55,7 @@ def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch
     with _open(member) as stream:
         file = papq.ParquetFile(stream)
         _check_size(member, stream, file.metadata)
-        names = sorted({stored_name(file.schema_arrow, steps)[0] for steps, _ in paths.values()})
+        names = sorted({".".join(steps) for steps, _ in paths.values()})
 
         def read(rows: int, dictionaries: list[str] | None = None) -> Iterator[pa.RecordBatch]:
             again = papq.ParquetFile(
@@ -63,22 +63,21 @@ def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch
             )
             yield from again.iter_batches(rows, columns=names)
 
-        yield _rows(member, read, _dictionaries(file, paths))
+        yield _rows(member, read, _dictionaries(file, paths, names))
 
 
-def _dictionaries(file: papq.ParquetFile, paths: Paths) -> list[str] | None:
+def _dictionaries(file: papq.ParquetFile, paths: Paths, names: Sequence[str]) -> list[str] | None:
     """Return the columns of texts and bytes, to be read as distinct values and their numbers.
 
     Written out for each row, a long value that is stored once may take a multiple of the file. The
     sizes of columns do not tell where: Arrow ends the process where they are damaged. Returns None
     if there are lists: Arrow cannot read texts beside them as dictionaries.
     """
-    stored = [stored_name(file.schema_arrow, steps) for steps, _ in paths.values()]
-    if any(more for _, more in stored) or any(is_list(kind) for _, kind in paths.values()):
+    if any(is_list(kind) for _, kind in paths.values()):
         return None
     columns = map(file.schema.column, range(len(file.schema)))
     texts = {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}
-    return sorted(texts.intersection(name for name, _ in stored))
+    return sorted(texts.intersection(names))
 
 
 def _check_size(member: Member, stream: Any, metadata: papq.FileMetaData) -> None:

@@ -115,14 +115,18 @@ def opening(member: Member, spec: SourceSpec | None = None) -> Opening:
     return Opening(member, start, spec or plain(Path(member.label), Path()))
 
 
-def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
-    """Return whether the first and most other lines that are not masked match ``pattern``."""
+def first_lines(start: Member, layout: Layout) -> list[str]:
+    """Return the first lines of a file that are not masked."""
     with start.open() as stream:
         text = mask_lines(stream.read(), layout).decode("utf-8-sig", "replace")
-    rows = [line for line in text.splitlines() if line.strip()]
-    matches = [pattern.fullmatch(line) is not None for line in rows]
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
+    """Return whether the first and most other lines that are not masked match ``pattern``."""
+    matches = [pattern.fullmatch(line) is not None for line in first_lines(start, layout)]
     # The first line must match: a header shows another format.
-    return matches[:1] == [True] and 2 * sum(matches) > len(rows)
+    return matches[:1] == [True] and 2 * sum(matches) > len(matches)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 Numbers, packed addresses and texts of a range keep their types; all other values become texts as
 a CSV would state them. Not-a-number counts as unknown: tables without nulls have it for null.
 
-A column is reached by a path: names of struct members, keys of maps and positions in lists
-(from 0), joined with dots: ``subdivisions.0.iso_code``. Names may contain dots themselves.
+A column is reached by a path: names of struct members, joined with dots: ``city.name``. Names may
+contain dots themselves.
 
 ``batches`` reads the rows of Parquet files and of tables; row numbers replace lines. Threads find
 the meaning of the rows.
@@ -12,7 +12,6 @@ the meaning of the rows.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
@@ -30,9 +29,8 @@ from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbe
 from geolookup_builder.sources.reading.text import Layout
 
 BATCH_ROWS = 1 << 17
-#: How a column is reached: the names and positions of its path.
-Steps = tuple[str | int, ...]
-_POSITION = re.compile("[0-9]{1,6}")
+#: How a column is reached: the names of its path.
+Steps = tuple[str, ...]
 #: No text of a range is longer. A longer one in a dictionary may stand in very many rows.
 _RANGE_BYTES = 100
 _SHOWN = 50  # characters of a type, in messages
@@ -59,8 +57,7 @@ def batches(
     """Yield the rows of a member."""
     paths = columns_of(member, schema, layout)
     find_rejects = partial(_find_rejects, layout=layout, paths=paths, open_rows=open_rows)
-    unread = unread_leaves(schema, layout)
-    numbers = RecordNumbers(member, find_rejects, unread, layout.offered)
+    numbers = RecordNumbers(member, find_rejects, layout.unread, layout.offered)
     with (
         open_rows(member, paths) as rows,
         in_order(lambda part: meaning(as_columns(part, layout, paths)), rows) as results,
@@ -104,15 +101,12 @@ def columns_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, P
         first, kind = path.steps[0], path.kind
         if schema.names.count(first) > 1:
             raise BuildError(member.label, f"column {first!r} twice", remedy="drop one")
-        if pa.types.is_nested(kind) and not (name in layout.lists and _is_flat_list(kind)):
+        is_flat = is_list(kind) and not pa.types.is_nested(kind.value_type)
+        if pa.types.is_nested(kind) and not (name in layout.lists and is_flat):
             problem = f"column {name!r} holds no values, but {str(kind)[:_SHOWN]}"
             raise BuildError(member.label, problem, remedy="name a column of texts or numbers")
         present[name] = path
     return present
-
-
-def _is_flat_list(kind: pa.DataType) -> bool:
-    return is_list(kind) and not pa.types.is_nested(kind.value_type)
 
 
 def as_columns(rows: pa.RecordBatch, layout: Layout, paths: Paths) -> pa.RecordBatch:
@@ -122,9 +116,16 @@ def as_columns(rows: pa.RecordBatch, layout: Layout, paths: Paths) -> pa.RecordB
     """
     columns, none = {}, pa.nulls(len(rows), pa.string())
     for name in sorted(layout.texts | layout.fields):
-        column = column_at(rows, paths[name].steps) if name in paths else none
+        column = _column_at(rows, paths[name].steps) if name in paths else none
         columns[name] = _range_column(column) if name in layout.texts else _encode(column)
     return pa.RecordBatch.from_pydict(columns)
+
+
+def _column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
+    column = rows.column(steps[0])
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    return pc.struct_field(column, steps[1:]) if len(steps) > 1 else column
 
 
 def _range_column(column: pa.Array) -> pa.Array:
@@ -183,79 +184,25 @@ def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
             yield before + field.name
 
 
-def unread_leaves(schema: pa.Schema, layout: Layout) -> tuple[str, ...]:
-    """Return the paths of the columns that a layout does not read, nor a part of them."""
-    paths = [f"{path}." for path in layout.texts | layout.fields]
-    return tuple(
-        leaf for leaf in leaves(schema) if not any(path.startswith(f"{leaf}.") for path in paths)
-    )
-
-
-def find(kind: pa.DataType | pa.Schema, path: str) -> Path | None:
-    """Return how a path is reached, and its type; None if a schema, or a type, does not have it."""
-    if not path:
-        return Path((), kind)
-    if isinstance(kind, pa.MapType):
-        # A key of a map may have dots: it is all that is left of the path.
-        return Path((path,), kind.item_type)
-    if not isinstance(kind, pa.Schema | pa.StructType):
-        # "subdivisions.0.iso_code" within a list: position "0", remainder "iso_code".
-        position, _, remainder = path.partition(".")
-        is_item = is_list(kind) and _POSITION.fullmatch(position)
-        below = find(kind.value_type, remainder) if is_item else None
-        return below and Path((int(position), *below.steps), below.kind)
+def find(kind: pa.StructType | pa.Schema, path: str) -> Path | None:
+    """Return how a path is reached, and its type; None if a schema, or a struct, has no such."""
     for field in kind:
+        if field.name == path:
+            return Path((path,), field.type)
         # A column may be named "a.b" itself.
-        if f"{path}.".startswith(f"{field.name}."):
+        if pa.types.is_struct(field.type) and path.startswith(f"{field.name}."):
             below = find(field.type, path[len(field.name) + 1 :])
             if below is not None:
                 return Path((field.name, *below.steps), below.kind)
     return None
 
 
-def stored_name(schema: pa.Schema, steps: Steps) -> tuple[str, bool]:
-    """Return the name of the structs of a path in a file, and whether there is more below."""
-    fields, names = schema, []
-    for step in steps:
-        names.append(str(step))
-        kind = fields.field(step).type
-        if not pa.types.is_struct(kind):
-            break
-        fields = kind
-    return ".".join(names), len(names) < len(steps)
-
-
-def column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
-    """Return the column that the steps reach; null if a row has no such item."""
-    column = rows.column(steps[0])
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
-    for step in steps[1:]:
-        if pa.types.is_struct(column.type):
-            column = pc.struct_field(column, step)
-        elif pa.types.is_map(column.type):
-            column = pc.map_lookup(column, step, "first")
-        else:
-            at = int(step)
-            # Of fixed size: shorter lists are padded with null; ``list_element`` would fail.
-            items = pc.list_slice(column, at, at + 1, return_fixed_size_list=True)
-            column = pc.list_element(items, 0)
-    return column
-
-
 def only(fields: Iterable[pa.Field], types: Mapping[Steps, pa.DataType]) -> list[pa.Field]:
     """Return the fields that lead to the chosen steps, with their stated types."""
-    below = {
-        field: {steps[1:]: kind for steps, kind in types.items() if steps[0] == field.name}
-        for field in fields
-    }
-    return [field.with_type(_only(field.type, chosen)) for field, chosen in below.items() if chosen]
-
-
-def _only(kind: pa.DataType, types: Mapping[Steps, pa.DataType]) -> pa.DataType:
-    if () in types:
-        return types[()]
-    if pa.types.is_struct(kind):
-        return pa.struct(only(kind, types))
-    items: dict[Steps, pa.DataType] = {steps[1:]: item_type for steps, item_type in types.items()}
-    return pa.list_(_only(kind.value_type, items))
+    chosen = []
+    for field in fields:
+        below = {steps[1:]: kind for steps, kind in types.items() if steps[0] == field.name}
+        if below:
+            kind = below[()] if () in below else pa.struct(only(field.type, below))
+            chosen.append(field.with_type(kind))
+    return chosen

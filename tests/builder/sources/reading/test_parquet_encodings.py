@@ -104,10 +104,11 @@ def test_a_long_value_in_each_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     prefixes = pa.table({"network": networks, "city_name": [long] * rows})
     lists = pa.table({"network": networks, "names": [[long]] * rows})
     delta = {"use_dictionary": False, "column_encoding": {"city_name": "DELTA_BYTE_ARRAY"}}
-    for table, field, options in ((prefixes, "city_name", delta), (lists, "names.0", {})):
+    for table, field, options in ((prefixes, "city_name", delta), (lists, "names", {})):
         path = tmp_path / "a.parquet"
         papq.write_table(table, path, compression="zstd", store_schema=False, **options)
         assert path.stat().st_size < 1 << 15
-        layout = Layout(("network", field), frozenset({"network"}), frozenset({field}))
+        fields = frozenset({field})
+        layout = Layout(("network", field), frozenset({"network"}), fields, lists=fields)
         with pytest.raises(BuildError, match="unpacks to over"):
             read(path, layout)
