@@ -8,10 +8,9 @@ downloaded, and the cache does not change.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -50,8 +49,7 @@ def check_recipe(
     ``load`` returns the recipe; None: that of the name. ``name`` is empty if a call names the
     sources.
     """
-    name = str(name)
-    report = RecipeCheck(name, *(_commands(name, options) if name else ()))
+    report = RecipeCheck(name := str(name))
     if against is not None:
         from geolookup.comparison import open_dataset
 
@@ -69,39 +67,25 @@ def check_recipe(
     return report
 
 
-def _commands(name: str, options: Options) -> tuple[str, str]:
-    """Return the commands that build a recipe, and that download its sources."""
-    stated = {
-        key: f"--{key.replace('_', '-')}={value}"
-        for key in ("max_rejects", "max_nulled", "max_memory", "cache")
-        if (value := getattr(options, key)) is not None
-    }
-    cache = [text for key, text in stated.items() if key == "cache"]
-    return (
-        shlex.join(["geolookup", "build", name, "-o", "DIR", *stated.values()]),
-        shlex.join(["geolookup", "update", name, "--download-only", *cache]),
-    )
-
-
+@dataclass(frozen=True, slots=True)
 class _Check:
     """One check, noted in its report."""
 
-    def __init__(
-        self, report: RecipeCheck, recipe: Recipe, options: Options, progress: Progress
-    ) -> None:
-        self._report, self._recipe = report, recipe
-        self._options, self._progress = options, progress
+    report: RecipeCheck
+    recipe: Recipe
+    options: Options
+    progress: Progress
 
     def run(self, output: Path) -> None:
         """Read the sources, and write the dataset at ``output`` if none has a problem."""
-        recipe, report = self._recipe, self._report
+        recipe, report = self.recipe, self.report
         detected = list(self._detected())
         if all(source.skipped for source in report.sources):
             report.problems.append(f"{recipe.path}: all sources are missing")
         if not detected:
             return
         plan = replace(recipe, sources=tuple(spec for spec, _ in detected))
-        with self._noted(), sources_of(plan, self._options, self._progress, output) as overlaid:
+        with self._noted(), sources_of(plan, self.options, self.progress, output) as overlaid:
             for number, spec in enumerate(overlaid.plan.sources):
                 self._read(detected[number][1], overlaid, number + 1, spec)
             if not report.has_problem:
@@ -115,22 +99,22 @@ class _Check:
             yield
         except BuildError as error:
             if check is None:
-                self._report.problems.append(str(error))
+                self.report.problems.append(str(error))
             else:
                 check.problem = "; then ".join(filter(None, (check.problem, str(error))))
                 check.is_missing = isinstance(error, NotInCacheError)
 
     def _detected(self) -> Iterator[tuple[SourceSpec, SourceCheck]]:
         """Yield the sources whose files are there and whose format is known, and their reports."""
-        for spec in self._recipe.sources:
+        for spec in self.recipe.sources:
             check = SourceCheck(spec.name, spec.remote.safe_uri if spec.remote else spec.path)
-            self._report.sources.append(check)
+            self.report.sources.append(check)
             if spec.expected.may_be_missing and spec.remote is None:
                 check.skipped = missing_source(spec)
             if check.skipped:
                 continue
             with self._noted(check):
-                local = with_cached_path(spec, self._options.cache)
+                local = with_cached_path(spec, self.options.cache)
                 check.files = _sizes(local)
                 source = _after_near_misses(check, local, auto.detect_format)
                 check.format, check.reason = source.format, source.detection
@@ -153,7 +137,7 @@ class _Check:
         check.tables = overlaid.report.sources[tables:]
         if check.problem and not any(table.used for table in check.tables):
             check.suggested.clear()
-        mask = mask_of_sources(self._recipe)
+        mask = mask_of_sources(self.recipe)
         for of_table in overlaid.rejects[rejects:]:
             for row in islice(of_table.find(mask), _BAD_ROWS):
                 file = mask(label_in_recipe(row.file, spec.base))
@@ -161,7 +145,7 @@ class _Check:
 
     def _write(self, overlaid: OverlaidSources, output: Path) -> None:
         """Write the dataset for its size, and to compare it with demands and gates."""
-        report, built, earlier = self._report, overlaid.report, self._options.earlier
+        report, built, earlier = self.report, overlaid.report, self.options.earlier
         with dataset_written(overlaid, output) as (folder, _):
             report.memory, report.files = peak(), file_sizes(read_manifest(folder))
             report.counts, report.coverage = built.counts, built.coverage

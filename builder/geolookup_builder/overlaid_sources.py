@@ -30,8 +30,7 @@ from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
-from geolookup_builder.restrictions.restricted import Counted, Rows, kept_space
-from geolookup_builder.restrictions.restriction import Restriction
+from geolookup_builder.restrictions import Counted, Restriction, Rows, kept_space
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member

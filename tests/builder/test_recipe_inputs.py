@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.internals.builder import inputs, load, package
+from tests.internals.builder import downloads, load, package
 
 ROWS = "network,country_code\n8.0.0.0/24,FR\n"
 RECIPE = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n'
@@ -28,7 +28,7 @@ def _lengthened(name: str) -> Callable[[Path, pytest.MonkeyPatch], object]:
 
 
 def digest_of(folder: Path) -> str:
-    return inputs.inputs_of(load(folder / "r.toml"), None)
+    return downloads.inputs_of(load(folder / "r.toml"), None)
 
 
 #: What decides a dataset, and a change of it.
@@ -39,7 +39,7 @@ INPUTS: dict[str, Callable[[Path, pytest.MonkeyPatch], object]] = {
     "the name of a file": lambda f, _: (f / "a.csv").rename(f / "ac.csv"),
     "the size of a module": lambda f, _: _change(f / "code" / "inner" / "m.py", "more"),
     "the name of a module": lambda f, _: (f / "code" / "m.py").rename(f / "code" / "n.py"),
-    "the zone names": lambda _, patch: patch.setattr(inputs, "zone_names", lambda: ["UTC"]),
+    "the zone names": lambda _, patch: patch.setattr(downloads, "zone_names", lambda: ["UTC"]),
 }
 
 
