@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 import geolookup
-import geolookup_builder
 from geolookup.contract.tzdatabase import zone_names
 from geolookup.errors import BuildError, DownloadError, OutputError
 from geolookup.filesystem.cache import default_folder
@@ -212,7 +211,7 @@ def _dated(spec: SourceSpec, remote: Remote, version: Version) -> SourceSpec:
 
 
 def inputs_of(recipe: Recipe, cache: Path | None) -> str:
-    """Return a digest of recipe, files and compiler; empty if they do not decide the dataset.
+    """Return a digest of recipe, files and version; empty if they do not decide the dataset.
 
     A source that is a dataset has other files, and demands compare with ground truth.
     """
@@ -228,7 +227,7 @@ def inputs_of(recipe: Recipe, cache: Path | None) -> str:
         lines = [f"{path.name} {sha256_of(path)}" for path in files]
         # The date may be one that a server states.
         lines += [f"{spec.path} {sorted(spec.texts.items())}" for spec in local.sources]
-        text = "\n".join((*lines, *_compiler()))
+        text = "\n".join((*lines, geolookup.__version__, *sorted(zone_names())))
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     except (BuildError, OSError):  # the build reports it
         return ""
@@ -239,13 +238,3 @@ def _files_of(spec: SourceSpec) -> Iterator[Path]:
     options = [value for value in spec.options.values() if isinstance(value, str)]
     for pattern in (spec.path, *options):
         yield from (path for path in paths(pattern, spec.base, ("",)) if path.is_file())
-
-
-def _compiler() -> Iterator[str]:
-    """Yield the state of the code, and the names of the time zones: a build depends on both."""
-    for package in (geolookup, geolookup_builder):
-        for path in sorted(Path(str(package.__file__)).parent.rglob("*.*")):
-            if "__pycache__" not in path.parts:
-                status = path.stat()
-                yield f"{path} {status.st_size} {status.st_mtime_ns}"
-    yield from sorted(zone_names())

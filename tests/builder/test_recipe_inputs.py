@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.internals.builder import downloads, load, package
+import geolookup
+from tests.internals.builder import downloads, load
 
 ROWS = "network,country_code\n8.0.0.0/24,FR\n"
 RECIPE = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n'
@@ -37,22 +38,17 @@ INPUTS: dict[str, Callable[[Path, pytest.MonkeyPatch], object]] = {
     "bytes of the same size": lambda f, _: _change(f / "a.csv", ROWS.replace("FR", "DE")),
     "another file": lambda f, _: _change(f / "ab.csv", ROWS),
     "the name of a file": lambda f, _: (f / "a.csv").rename(f / "ac.csv"),
-    "the size of a module": lambda f, _: _change(f / "code" / "inner" / "m.py", "more"),
-    "the name of a module": lambda f, _: (f / "code" / "m.py").rename(f / "code" / "n.py"),
+    "the version": lambda _, patch: patch.setattr(geolookup, "__version__", "9.9"),
     "the zone names": lambda _, patch: patch.setattr(downloads, "zone_names", lambda: ["UTC"]),
 }
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A recipe with its files, and a compiler of two modules."""
+def folder(tmp_path: Path) -> Path:
+    """A recipe with its files."""
     for name in FILES:
         _change(tmp_path / name, ROWS)
     _change(tmp_path / "r.toml", FULL)
-    for path in (tmp_path / "code", tmp_path / "code" / "inner"):
-        path.mkdir()
-        _change(path / "m.py", "")
-    monkeypatch.setattr(package, "__file__", str(tmp_path / "code" / "__init__.py"))
     return tmp_path
 
 

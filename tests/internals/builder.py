@@ -1,6 +1,5 @@
 """Internal names of `builder/geolookup_builder` that tests use."""
 
-import geolookup_builder as package
 from geolookup_builder import bands as band_module
 from geolookup_builder import columns, compile, downloads, memory, output_files
 from geolookup_builder.bands import Band, bands, underlay_bands
@@ -45,6 +44,7 @@ from geolookup_builder.recipe.document import (
 )
 from geolookup_builder.recipe.loading import load, recipe_of_call, slice_recipe
 from geolookup_builder.recipe.table import Table
+from geolookup_builder.reference import read_table
 from geolookup_builder.reference.countries import COLUMNS as COUNTRIES_COLUMNS
 from geolookup_builder.reference.countries import (
     Country,
@@ -53,7 +53,6 @@ from geolookup_builder.reference.countries import (
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
 from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_places
-from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.rows import Rows
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import cloud

@@ -18,7 +18,7 @@ from geolookup.contract.fields import DEGREES
 from geolookup.dataset.distances import EARTH_RADIUS_KM
 from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.errors import BuildError
-from geolookup_builder.reference.csv_table import Row, read_table
+from geolookup_builder.reference import Row, read_table
 
 _COORDINATES = ("latitude", "longitude")
 _NAUTICAL = "Etc/"

@@ -23,6 +23,6 @@ def json_files(package: str, *names: str) -> Iterator[Any]:
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table that ``csv_table`` reads."""
+    """Write a table that ``read_table`` reads."""
     with path.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator="\n").writerows([columns, *rows])

