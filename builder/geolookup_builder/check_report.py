@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geolookup.dataset.sizes import size_lines
-from geolookup.errors import count_text, line_text, listed, name_text, short_id
+from geolookup.errors import BuildError, count_text, line_text, listed, name_text, short_id
 from geolookup_builder.build_report import Demand, SourceReport, dataset_lines
+from geolookup_builder.downloads import NotInCacheError
 from geolookup_builder.recipe.document import toml_text
 from geolookup_builder.sources.reading.reader import Reject
 
@@ -36,6 +37,11 @@ class SourceCheck:
     skipped: str = ""  # why a build would skip it
     problem: str = ""
     suggested: dict[str, Any] = field(default_factory=dict)  # options that the recipe lacks
+
+    def note(self, error: BuildError) -> None:
+        """Note an error that would end a build."""
+        self.problem = "; then ".join(filter(None, (self.problem, str(error))))
+        self.is_missing = isinstance(error, NotInCacheError)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the source."""
@@ -90,6 +96,10 @@ class RecipeCheck:
     files: Mapping[str, int] = field(default_factory=dict)  # bytes of each
     memory: int = 0  # bytes at most that this process has taken
     against: Comparison | None = None  # with an earlier dataset, and the gates of an update
+
+    def note(self, error: BuildError) -> None:
+        """Note an error of the recipe itself."""
+        self.problems.append(str(error))
 
     @property
     def has_problem(self) -> bool:
