@@ -221,7 +221,7 @@ def inputs_of(recipe: Recipe, cache: Path | None) -> str:
         local = with_local_paths(recipe, cache, Progress(silent=True), offline=True)
         if local.warnings:  # of missing sources: every build tells them
             return ""
-        tables = filter(None, (recipe.path, recipe.countries, recipe.enrich.stations))
+        tables = filter(None, (recipe.path, recipe.countries))
         files = [*filter(Path.is_file, tables)]  # a folder of data has no recipe
         files += [path for spec in local.sources for path in _files_of(spec)]
         lines = [f"{path.name} {sha256_of(path)}" for path in files]

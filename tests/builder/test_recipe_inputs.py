@@ -15,9 +15,9 @@ RECIPE = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n'
 #: A recipe with every kind of file.
 FULL = (
     RECIPE.replace("*.csv", "a*.csv") + '[[source]]\nformat = "pfx2as"\npath = "routes"\n'
-    '[tables]\ncountries = "countries"\n[enrich.weather]\nstations = "stations"\nmax_km = 9\n'
+    '[tables]\ncountries = "countries"\n'
 )
-FILES = ("a.csv", "routes", "countries", "stations", "r.toml")
+FILES = ("a.csv", "routes", "countries", "r.toml")
 
 
 def _change(path: Path, text: str) -> None:
