@@ -29,8 +29,7 @@ from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, Demand
 from geolookup_builder.columns import Columns
 from geolookup_builder.dataset_content import dataset_content
-from geolookup_builder.datasets.columns import with_own_columns
-from geolookup_builder.datasets.source import DatasetSource, open_source
+from geolookup_builder.datasets.source import DatasetSource, open_source, with_own_columns
 from geolookup_builder.downloads import accept, refusing, with_local_paths, with_strict_cache
 from geolookup_builder.enrichment import finders
 from geolookup_builder.memory import MemoryBudget, release, system_memory

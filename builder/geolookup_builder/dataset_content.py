@@ -9,7 +9,6 @@ import pyarrow as pa
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import BuildError
 from geolookup.parallel import alongside
-from geolookup_builder.datasets.below import put_over, with_source
 from geolookup_builder.datasets.origins import resolve
 from geolookup_builder.intern import InternedContent, intern
 from geolookup_builder.memory import release
@@ -24,17 +23,11 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
     plan, columns = overlaid.plan, overlaid.columns
     with overlaid.progress.stage("interning"):
         interned = _interned(overlaid)
-        families, provenance, below = interned.families, interned.provenance, overlaid.below
-        if below is not None:
-            families = below.families
-            provenance = with_source(provenance, below, len(plan.sources))
-        intervals = sum(len(part.starts) for part in families.values())
-        number = partial(resolve, plan.path, provenance, overlaid.origins, columns)
+        intervals = sum(len(part.starts) for part in interned.families.values())
+        number = partial(resolve, plan.path, interned.provenance, overlaid.origins, columns)
         with alongside(number, intervals) as numbered:
             countries = _countries(overlaid)
             content = tables(interned, overlaid.reference, plan.schema, columns, countries)
-            if below is not None:
-                content = put_over(interned.families, content, below, columns)
         del interned
         release()
         sources, overlaid.report.decided, provenance = numbered()

@@ -78,11 +78,6 @@ BOUNDS = {
         for word, kind in KINDS.items()
     },
 }
-#: Values that ``[source.cells]`` can read, by the line that does; the text follows the field.
-_WRITTEN = {
-    'decimal = ","': re.compile(r"'[+-]?\d+,\d+' is not a (finite )?number"),
-    'empty = ["{}"]': re.compile(r"'(N/A|-|null|none|nan)' ", re.IGNORECASE),
-}
 #: By key and field; the empty field is of all others.
 Limits = Mapping[str, Mapping[str, Bound]]
 
@@ -133,20 +128,11 @@ def check_limits(
             if kind.noun == "column":
                 text += f": {', '.join(getattr(report, kind.counter))}"
             text += f", the limit is {bound.of(whole):,} ({key(word)} = {bound})"
-            first = rejects and rejects.first(word, field, mask)
-            remedy = f"correct the file, {_written(first.reason) if first else ''}"
-            remedy += f"or raise {key(word)} in its [[source]]"
+            cells = "state its words and decimals in [source.cells], " if field else ""
+            remedy = f"correct the file, {cells}or raise {key(word)} in its [[source]]"
             remedy += f" or by 'build {kind.option} LIMIT'" if kind.option else ""
+            first = rejects and rejects.first(word, field, mask)
             if not first:
                 raise BuildError(recipe, text, remedy=remedy)
-            remedy += f"; {rejects_file(listed)} lists all"
-            text = f"{first.reason}; {text}"
+            text, remedy = f"{first.reason}; {text}", f"{remedy}; {rejects_file(listed)} lists all"
             raise BuildError(first.file, text, line=first.line or None, remedy=remedy)
-
-
-def _written(reason: str) -> str:
-    """Return how ``[source.cells]`` reads an invalid value; empty if it cannot."""
-    for line, pattern in _WRITTEN.items():
-        if match := pattern.search(reason):
-            return f"write {line.format(match[1])} in [source.cells], "
-    return ""

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer:
     """Download and compile a recipe; BuildError or UpdateError if a source or a demand fails."""
+    from geolookup_builder.downloads import inputs_of
     from geolookup_builder.enrichment import finders
-    from geolookup_builder.recipe.inputs import inputs_of
     from geolookup_builder.values import load_reference
 
     check_signers(job.store, job.signers)

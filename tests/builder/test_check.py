@@ -215,11 +215,12 @@ def test_a_recipe_is_proposed_although_values_are_lost(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(rows, encoding="utf-8")
     report = check_recipe(tmp_path / "a.csv", Options(), Progress(silent=True))
     assert "the delimiter is ';'" in source_of(report).problem
-    assert 'write decimal = "," in [source.cells], or raise' in source_of(report).problem
+    assert "'52,52' is not a" in source_of(report).problem
+    assert "in [source.cells], or raise" in source_of(report).problem
     proposed = "\n".join(report.lines()).partition("A recipe to write, such as ")[2]
     proposed = proposed.partition(":\n\n")[2] + '\n[source.cells]\ndecimal = ","\n'
     problem = source_of(checked(tmp_path, {}, proposed)).problem
-    assert 'write empty = ["N/A"] in [source.cells], or raise' in problem
+    assert "'N/A' is not a" in problem
     assert not checked(tmp_path, {}, proposed + 'empty = ["N/A"]\n').has_problem
 
 
@@ -229,5 +230,5 @@ def test_a_source_to_download(tmp_path: Path) -> None:
     missing, local = report.sources
     assert missing.is_missing
     assert local.tables[0].used == 1
-    assert [*report.lines()][-1].startswith("not in the cache: 1; to fetch: geolookup update ")
+    assert [*report.lines()][-1].startswith("not in the cache: 1; 'geolookup update ")
     assert not (tmp_path / "cache").exists()

@@ -1,15 +1,11 @@
-"""What ``[enrich]`` fills: zones of coordinates, codes of regions, the nearest weather station."""
+"""What ``[enrich]`` fills: zones of coordinates, codes of regions."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import geolookup
 from tests.builder.building import enriched
@@ -175,61 +171,3 @@ def test_the_table_of_names() -> None:
     found = Regions().find(columns).to_pylist()
     assert all(code in (row["region_code"], None) for row, code in zip(rows, found, strict=True))
     assert found.count(None) < 60
-
-
-weather = optional("geolookup_builder.enrichment.by_coordinates")
-
-HEADER = "country_code,latitude,longitude,weather_code"
-WEATHER_ON = "[enrich.weather]\nstations = 'stations.csv'\n"
-Point = tuple[float, float]
-places = st.tuples(
-    st.floats(-90, 90) | st.sampled_from((-90.0, 0.0, 90.0)),
-    st.floats(-180, 180) | st.sampled_from((-180.0, -179.99, 0.0, 179.99, 180.0)),
-)
-
-
-def kilometres(one: Point, other: Point) -> float:
-    """The haversine distance on a sphere of the Earth's mean radius."""
-    (phi, lam), (psi, mu) = (map(math.radians, item) for item in (one, other))
-    square = (
-        math.sin((psi - phi) / 2) ** 2
-        + math.cos(phi) * math.cos(psi) * math.sin((mu - lam) / 2) ** 2
-    )
-    return 2 * 6371.0088 * math.asin(math.sqrt(min(square, 1.0)))
-
-
-@needs("scipy")
-@given(
-    st.lists(places, min_size=1, max_size=12),
-    st.lists(places, min_size=1, max_size=12),
-    st.sampled_from((1.0, 50.0, 2000.0, 20_040.0)),
-)
-def test_nearest_as_trigonometry_has_it(
-    tmp_path_factory: pytest.TempPathFactory,
-    stations: list[Point],
-    asked: list[Point],
-    max_km: float,
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "stations.csv"
-    rows = [f"{number},{at[0]!r},{at[1]!r}\n" for number, at in enumerate(stations)]
-    path.write_text("code,latitude,longitude\n" + "".join(rows), encoding="utf-8")
-    columns = {
-        name: pa.array([at[n] for at in asked]) for n, name in enumerate(weather.Stations.needs)
-    }
-    result = weather.Stations(path, max_km).find(columns).to_pylist()
-    for at, code in zip(asked, result, strict=True):
-        least = min(kilometres(at, station) for station in stations)
-        if code is None:
-            assert least > max_km - 1e-3
-        else:
-            assert kilometres(at, stations[int(code)]) < min(least, max_km) + 1e-3
-
-
-@needs("scipy")
-def test_the_nearest_station_of_rows(tmp_path: Path) -> None:
-    """A station of one row, none beyond the distance, none without both coordinates."""
-    rows = {"US,51.5,-0.1,": "X", "US,0,0,": None, "US,51.5,,": None, "US,,,": None}
-    text = "code,latitude,longitude\nX,51.4,-0.1\n"
-    answers, counts = enriched(tmp_path, WEATHER_ON, HEADER, *rows, stations=text)
-    assert [answer.get("weather_code") for answer in answers] == [*rows.values()]
-    assert counts == {"weather_code": FillCount(1, 2)}

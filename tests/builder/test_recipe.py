@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import BuildError
-from tests.builder.building import STATIONS, fails, recipe
+from tests.builder.building import fails, recipe
 from tests.internals.builder import Recipe, SourceSpec, Update, auto, read_recipe
 from tests.internals.contract import BY_SOURCE_COLUMN
 from tests.internals.store import Retention
@@ -202,11 +202,10 @@ REMOTE_WRONG = {
 
 
 PLAIN = recipe("path = 'a.csv'")
-FILES: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,x\n", "stations.csv": STATIONS}
+FILES: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,x\n"}
 LIBRARIES = {
     "time_zone": ("tzfpy", "zones", "time_zone = true"),
     "region_code": ("pycountry", "regions", "region_code = true"),
-    "weather": ("scipy", "weather", "[enrich.weather]\nstations = 'stations.csv'"),
 }
 
 
@@ -219,8 +218,7 @@ def test_a_library_that_is_not_installed(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, f"geolookup_builder.enrichment.{module}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
-    switch = text if text.startswith("[") else f"[enrich]\n{text}"
-    error = fails(tmp_path, {**FILES, "a.csv": "no range at all"}, PLAIN + switch)
+    error = fails(tmp_path, {**FILES, "a.csv": "no range at all"}, f"{PLAIN}[enrich]\n{text}")
     assert error.problem.startswith(f"enrich.{key} needs {library} (")
     assert error.remedy == 'pip install "geolookup[enrich]"'
     assert not (tmp_path / "dataset").exists()

@@ -1,8 +1,7 @@
 """Internal names of `builder/geolookup_builder` that tests use."""
 
-import geolookup_builder as package
 from geolookup_builder import bands as band_module
-from geolookup_builder import columns, compile, memory, output_files
+from geolookup_builder import columns, compile, downloads, memory, output_files
 from geolookup_builder.bands import Band, bands, underlay_bands
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import KINDS, BuildReport, Demand, FillCount, SourceReport
@@ -34,7 +33,7 @@ from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import OverlaidSources
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
-from geolookup_builder.recipe import document, inputs, loading
+from geolookup_builder.recipe import document, loading
 from geolookup_builder.recipe.document import (
     MAX_SOURCES,
     PACKAGED,
@@ -43,8 +42,9 @@ from geolookup_builder.recipe.document import (
     Update,
     read_recipe,
 )
-from geolookup_builder.recipe.loading import load, recipe_of_call
+from geolookup_builder.recipe.loading import load, recipe_of_call, slice_recipe
 from geolookup_builder.recipe.table import Table
+from geolookup_builder.reference import read_table
 from geolookup_builder.reference.countries import COLUMNS as COUNTRIES_COLUMNS
 from geolookup_builder.reference.countries import (
     Country,
@@ -53,8 +53,6 @@ from geolookup_builder.reference.countries import (
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
 from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_places
-from geolookup_builder.reference.csv_table import read_table
-from geolookup_builder.restrictions.slicing import slice_recipe
 from geolookup_builder.rows import Rows
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import cloud

