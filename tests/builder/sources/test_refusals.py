@@ -22,6 +22,7 @@ from tests.builder.sources.formats.test_geofeed import FEED
 from tests.builder.sources.formats.test_prefix_lists import HOSTERS
 from tests.builder.sources.formats.test_sapics import REGIONS
 from tests.builder.sources.formats.test_sapics import V4 as IPTOASN
+from tests.builder.sources.formats.test_vendor_traps import PROXIES
 from tests.builder.sources.readings import one, read_at, refused
 from tests.builder.sources.test_auto import FILES, HOSTING, LIBRARIES, beside
 from tests.filesystem.test_signatures import FILES as KINDS
@@ -141,6 +142,9 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("", REGIONS.replace("|", ","), "a.txt:1: 1 columns, but ip2region's source text ha"),
         ("", "5.1.0.0|5.1.3.255|中国|浙江省|杭州市|电信\n", "a.txt:1: 6 columns"),
         ("", "a|b|c|d|e|f|g\n", "a.txt:1: 'a' is not a valid start"),
+    ],
+    ("ipinfo", "a.csv"): [
+        ("", PROXIES["a.csv"], "no field of a dataset holds its values; leave the file out, or")
     ],
     ("iptoasn", "a.tsv"): [
         ("", "5.1.0.0,5.1.3.255,64500,CH,X\n", "a.tsv:1: 1 columns, but a file of iptoasn has 5"),

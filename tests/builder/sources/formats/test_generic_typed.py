@@ -287,10 +287,11 @@ def test_keys_that_the_first_records_lack(
     rows: list[Record] = [
         {"network": f"8.{at >> 8}.{at & 255}.0/24", "isp": "x"} for at in range(1500)
     ]
-    rows[1200] |= {"country_code": "CH", "location": {"city_name": "Alpha"}}
+    dated = {"country_code": "CH", "location": {"city_name": "Alpha"}}
+    rows[1200] |= {**dated, "organization": "2026-11-20"}  # for Arrow a time, for us a text
     files = {"a.jsonl": as_json(rows)}
     reading = read(files, one("jsonl", "a.jsonl"))
-    alpha = fields("country_code=CH; city_name=Alpha; isp=x")
+    alpha = fields("country_code=CH; city_name=Alpha; isp=x; organization=2026-11-20")
     assert reading.stated("8.4.176.1", "8.4.177.1") == [alpha, {"isp": "x"}]
     columns = 'columns = { network = "network", city_name = "location.city_name" }'
     reading = read(files, one("jsonl", "a.jsonl", columns))
