@@ -171,8 +171,9 @@ LOSSES = (
     Loss("further origins of a prefix", {"a.pfx2as": "8.8.8.0\t24\t2_3\n"},
          'format = "pfx2as"', counts={"emptied": 1}),
     # --- columns and files
-    Loss("a column that the recipe does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
-         'fields = ["asn"]', counts={"not kept": 1}),
+    Loss("a column that the recipe does not keep, whatever its values",
+         csv("network,country_code,asn", "8.8.8.0/24,XX,1"), 'fields = ["asn"]',
+         counts={"not kept": 1}),
     Loss("a column that the dataset does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
          after='fields = ["asn"]', counts={"not kept": 1}),
     Loss("a column that follows from others",

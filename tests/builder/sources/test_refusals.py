@@ -159,7 +159,6 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ('countries = "yes"', IPTOASN, "neither true nor false"),
     ],
     ("maxmind", "a.csv"): [
-        *((("", text, f"{name} ignored")) for name, text in maxmind.IGNORED.items()),
         ("", maxmind.CITY, "a.csv: its Locations are missing"),
         ("", "network,colour\n8.8.8.0/24,red\n", "a.csv"),
         ("", "network\n8.8.8.0/24\n", "a.csv"),

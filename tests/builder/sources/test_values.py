@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as papq
 import pytest
 
 from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.sources.formats.test_generic_typed import (
+    Record,
+    as_csv,
+    as_json,
+    as_parquet,
+)
 from tests.builder.sources.readings import Read, one
 
 COLUMNS = '[columns]\nrank = "integer"\nvip = "boolean"\n'
@@ -25,23 +28,8 @@ CELLS: dict[str, dict[Any, object]] = {
 ROWS = [(field, cell, value) for field, cells in CELLS.items() for cell, value in cells.items()]
 
 
-def as_csv(name: str, records: list[dict[str, Any]]) -> bytes:
-    lines = [f"network,{name}", *(f"{row['network']},{row[name]}" for row in records)]
-    return "\n".join([*lines, ""]).encode()
-
-
-def as_json(_name: str, records: list[dict[str, Any]]) -> bytes:
-    return "".join(json.dumps(row) + "\n" for row in records).encode()
-
-
-def as_parquet(_name: str, records: list[dict[str, Any]]) -> bytes:
-    file = io.BytesIO()
-    papq.write_table(pa.Table.from_pylist(records), file)
-    return file.getvalue()
-
-
-def as_mmdb(name: str, records: list[dict[str, Any]]) -> bytes:
-    return mmdb({row["network"]: {name: row[name]} for row in records})
+def as_mmdb(records: list[Record]) -> bytes:
+    return mmdb({row.pop("network"): row for row in records})
 
 
 FILES = {
@@ -60,7 +48,7 @@ def test_whole_numbers_in_every_format(read: Read, file: str, field: str) -> Non
         cells = {cell: value for cell, value in CELLS[field].items() if isinstance(cell, kinds)}
         records = [{"network": f"8.8.{at}.0/24", field: cell} for at, cell in enumerate(cells)]
         mapped = f'columns = {{ {field} = "{field}" }}' if kind == "mmdb" else ""
-        reading = read({file: write(field, records)}, COLUMNS + one(kind, file, mapped))
+        reading = read({file: write(records)}, COLUMNS + one(kind, file, mapped))
         name = f"own.{field}" if field in COLUMNS else field
         values = reading.values(name, *(f"8.8.{at}.1" for at in range(len(cells))))
         assert values == [*cells.values()]
@@ -142,12 +130,6 @@ def test_an_invalid_value_is_null_with_what_belongs_to_it(read: Read) -> None:
     others = " ".join(dependents for _, dependents in BAD.values())
     assert reading.source.nulled == Counter([*BAD, *others.split()])
     assert reading.source.stated == dict.fromkeys(PLACE, len(rows))
-
-
-def test_texts_of_several_lines_are_texts(read: Read) -> None:
-    text = 'network,city_name,organization\n8.8.8.0/24,"a\tb","Two\nlines"\n'
-    reading = read({"a.csv": text}, one("csv", "a.csv"))
-    assert reading.at("8.8.8.8") == {"city_name": "a\tb", "organization": "Two\nlines"}
 
 
 def test_control_characters_in_lists(read: Read) -> None:

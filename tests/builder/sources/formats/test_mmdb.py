@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import sys
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -332,17 +331,3 @@ REFUSED = {
     "MaxMind-DB-test-broken-search-tree-24": "damaged",
     "MaxMind-DB-string-value-entries": "texts, numbers or lists, not maps; paths of values: .;",
 }
-
-
-def test_real_trees(read: Read, shared_data: Path) -> None:
-    for kind, bits in product(("ipv4", "ipv6", "mixed"), (24, 28, 32)):
-        name = f"MaxMind-DB-test-{kind}-{bits}.mmdb"
-        path = shared_data / "maxmind-db" / "test-data" / name
-        reading = read({}, recipe(str(path), 'columns = { isp = "ip" }'))
-        with maxminddb.open_database(path) as reader:
-            networks = [(network, record["ip"]) for network, record in reader]
-        assert reading.source.read == len(networks), name
-        public = [(net, ip) for net, ip in networks if net.is_global and not net.is_private]
-        assert public, name
-        result = reading.stated(*(str(network[-1]) for network, _ in public))
-        assert result == [{"isp": ip} for _, ip in public], name
