@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import os
 import random
+import re
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -142,7 +143,7 @@ CELLS = "wrong number of cells"
 KINDS: list[tuple[str, str | None]] = [
     ("8.8.{n}.0/24,good", ""),
     ('8.8.{n}.0/24,"good, {n}"', ""),
-    ('8.8.{n}.0/24,"line{e}{e}{n}"', ""),
+    ('8.8.{n}.0/24,"line{e}\r{n}"', ""),
     ("", None),
     ("8.8.{n}.0/24", CELLS),
     ("8.8.{n}.0/24,a,b", CELLS),
@@ -166,7 +167,7 @@ def written(seed: int, ending: str) -> tuple[str, RowRules]:
         if reason:
             expected.append((str(line), reason, row))
         text += row + ending
-        line += row.count(ending) + 1
+        line += len(re.findall("\r\n?|\n", row + ending))
     return text, expected
 
 
