@@ -1,9 +1,8 @@
-"""A value has one meaning in every format; an invalid one is null with what belongs to it."""
+"""A value has one meaning in every format."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -86,50 +85,6 @@ def test_codes_of_regions(read: Read, kind: str) -> None:
     assert codes == [*REGIONS.values()]
     assert reading.source.nulled == {"region_code": codes.count(None)}
     assert reading.source.stated["region_code"] == len(rows)
-
-
-PLACE = {
-    "continent_code": "EU",
-    "country_code": "DE",
-    "region_code": "BE",
-    "region_name": "Berlin",
-    "city_name": "Berlin",
-    "postal_code": "10115",
-    "latitude": "52.5",
-    "longitude": "13.4",
-    "time_zone": "Europe/Berlin",
-    "asn": "64500",
-    "asn_organization": "Acme",
-    "isp": "Acme",
-}
-#: An invalid value, and the other fields that mean nothing beside it.
-BAD = {
-    "continent_code": ("XX", ""),
-    "country_code": ("QQ", "region_code region_name city_name postal_code"),
-    "region_code": ("FR-75", ""),
-    "region_name": ("a\0b", ""),
-    "city_name": ("\x1b[31m", ""),
-    "postal_code": ("\x7f", ""),
-    "latitude": ("91", "longitude"),
-    "longitude": ("east", "latitude"),
-    "time_zone": ("Asia/Rangoon2", ""),
-    "asn": ("AS-1", "asn_organization"),
-    "asn_organization": ("\1", ""),
-    "isp": ("a\0", ""),
-}
-
-
-def test_an_invalid_value_is_null_with_what_belongs_to_it(read: Read) -> None:
-    rows = [PLACE, *({**PLACE, name: bad} for name, (bad, _) in BAD.items())]
-    lines = [f"8.8.{at}.0/24,{','.join(row.values())}\n" for at, row in enumerate(rows)]
-    reading = read({"a.csv": f"network,{','.join(PLACE)}\n{''.join(lines)}"}, one("csv", "a.csv"))
-    assert reading.at("8.8.0.1").keys() == PLACE.keys()
-    for at, (name, (_, dependents)) in enumerate(BAD.items(), 1):
-        lost = {name, *dependents.split()}
-        assert reading.at(f"8.8.{at}.1").keys() == PLACE.keys() - lost, name
-    others = " ".join(dependents for _, dependents in BAD.values())
-    assert reading.source.nulled == Counter([*BAD, *others.split()])
-    assert reading.source.stated == dict.fromkeys(PLACE, len(rows))
 
 
 def test_control_characters_in_lists(read: Read) -> None:

@@ -204,17 +204,6 @@ def test_mixed_records(read: Read) -> None:
         assert [row.text for row in reading.rejects] == rejected, mapping
 
 
-def test_values_that_no_cell_can_hold_are_counted(read: Read) -> None:
-    records = {
-        "8.8.8.0/24": {"isp": "Acme", "name": "x"},
-        "8.8.9.0/24": {"isp": {"en": "Acme"}},
-        "9.9.9.0/24": {"isp": ["Acme"]},
-    }
-    reading = read({"a.mmdb": mmdb(records)}, recipe())
-    assert reading.by_network("isp") == {"8.8.8.0/24": "Acme"}
-    assert reading.source.nulled == {"isp": 2}
-
-
 def test_a_key_of_ours_rules_a_product_out(read: Read) -> None:
     """IPinfo's older Location has the code of a region in ``region``."""
     record = {"country_code": "NO", "city": "Oslo", "region": "Oslo", "region_name": "Oslo"}

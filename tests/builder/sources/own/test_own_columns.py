@@ -8,8 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import geolookup
 from tests.builder.sources.formats import test_ipinfo, test_maxmind
 from tests.builder.sources.formats.mmdb_writing import mmdb
@@ -260,14 +258,18 @@ def test_errors(tmp_path: Path) -> None:
         assert words in str(fails(tmp_path, PRIVACY, text))
 
 
-@pytest.mark.parametrize("mapping", ["", 'columns = { mine = "is_tor" }\n'])
-def test_check_names_them(tmp_path: Path, mapping: str) -> None:
+def test_check_names_them(tmp_path: Path) -> None:
+    """Those that the recipe does not ask for."""
     (tmp_path / "a.csv").write_text(str(PRIVACY["a.csv"]), encoding="utf-8")
-    declared = '[columns]\nis_vpn = "boolean"\nmine = "boolean"\n' if mapping else ""
     recipe = tmp_path / "r.toml"
-    recipe.write_text(declared + one("ipinfo", "a.csv", mapping), encoding="utf-8")
-    offered = "is_proxy, is_relay, is_hosting" if mapping else (
-        "is_proxy, is_vpn, is_tor, is_relay, is_hosting"
-    )  # fmt: skip
-    report = [*geolookup.check(recipe).lines()]
-    assert f"  offers      {offered}, proxy_provider (declare own columns in [columns])" in report
+    mapping = 'columns = { mine = "is_tor" }'
+    declared = '[columns]\nis_vpn = "boolean"\nmine = "boolean"\n'
+    for text, offered in (
+        (one("ipinfo", "a.csv"), "is_proxy, is_vpn, is_tor, is_relay, is_hosting"),
+        (declared + one("ipinfo", "a.csv", mapping), "is_proxy, is_relay, is_hosting"),
+    ):
+        recipe.write_text(text, encoding="utf-8")
+        report = [*geolookup.check(recipe).lines()]
+        assert (
+            f"  offers      {offered}, proxy_provider (declare own columns in [columns])" in report
+        )
