@@ -110,10 +110,8 @@ def test_a_delivery(tmp_path: Path) -> None:
     archive = zipped({**CITY_FILES, "../__MACOSX/x/._City-Blocks-IPv4.csv": FORK})
     check_city(read_at(tmp_path, {"city.zip": archive}, one("maxmind", "city.zip")))
     (tmp_path / "delivery" / "__MACOSX").mkdir(parents=True)
-    for name, content in {
-        **{name.upper(): CITY_FILES[name] for name in CITY_FILES},
-        **USELESS,
-    }.items():
+    files = {name.upper(): content for name, content in CITY_FILES.items()} | USELESS
+    for name, content in files.items():
         data = content if isinstance(content, bytes) else content.encode()
         (tmp_path / "delivery" / name).write_bytes(data)
     reading = read_at(tmp_path, {}, one("maxmind", "delivery"))
