@@ -86,7 +86,7 @@ NL South Holland ZH; NO Oslo County 03; PH Metro Manila 00; PL Łódzkie 10; PL 
 PL Mazovia 14; PT Lisbon 11; RU Moscow MOW; RU Moscow Oblast MOS; RU Tatarstan Republic TA;
 SA Riyadh Region 01; SE Stockholm AB; SE Stockholms län AB; SE Västra Götaland County O;
 TH Bangkok 10; TR Istanbul 34; UA Kyiv City 30; UA Kharkiv 63; US California CA;
-US CALIFORNIA  CA; US Georgia GA; US Hawai’i HI; US Nowhere -; US Québec -; US --- -; US -;
+US CALIFORNIA  CA; US Georgia GA; US Hawai\u2019i HI; US Nowhere -; US Québec -; US --- -; US -;
 VA Rome -; VN Hanoi HN; ZA Western Cape WC
 """
 
