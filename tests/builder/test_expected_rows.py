@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import os
 import random
+import re
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -142,7 +143,7 @@ CELLS = "wrong number of cells"
 KINDS: list[tuple[str, str | None]] = [
     ("8.8.{n}.0/24,good", ""),
     ('8.8.{n}.0/24,"good, {n}"', ""),
-    ('8.8.{n}.0/24,"line{e}{e}{n}"', ""),
+    ('8.8.{n}.0/24,"line{e}\r{n}"', ""),
     ("", None),
     ("8.8.{n}.0/24", CELLS),
     ("8.8.{n}.0/24,a,b", CELLS),
@@ -160,13 +161,14 @@ def written(seed: int, ending: str) -> tuple[str, RowRules]:
     """A CSV file and the rows of it that are to be rejected."""
     rng = random.Random(seed)
     text, line, expected = f"network,isp{ending}", 2, []
-    for number in range(rng.randrange(1, 120)):
-        template, reason = rng.choice(KINDS)
+    for number in range(rng.randrange(100, 500)):
+        # Most are good: whole blocks have no row to find.
+        template, reason = rng.choice(KINDS[:4] * 10 + KINDS)
         row = template.format(n=number % 256, e=ending)
         if reason:
             expected.append((str(line), reason, row))
         text += row + ending
-        line += row.count(ending) + 1
+        line += len(re.findall("\r\n?|\n", row + ending))
     return text, expected
 
 

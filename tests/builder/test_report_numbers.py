@@ -236,14 +236,6 @@ def test_bad_values_null_their_field_alone(tmp_path: Path) -> None:
             assert next(rows) == {**beside, "organization": "Firm"}, (field, cell)
 
 
-def test_counts(tmp_path: Path) -> None:
-    text = "network,country_code,asn\n8.8.8.0/24,QQ,x\n8.8.9.0/24,QQ,1\nnowhere,QQ,x\n"
-    assert read_csv(tmp_path, text).source.nulled == {"country_code": 2, "asn": 1}
-    reading = read_csv(tmp_path, text, 'fields = ["asn"]')
-    assert reading.source.nulled == {"asn": 1}
-    assert reading.stated("8.8.8.8", "8.8.9.9") == [{}, {"asn": 1}]
-
-
 #: By field, words of vendors and what they mean; None: unknown.
 WORDS: dict[str, dict[str, str | None]] = {
     "connection_type": {

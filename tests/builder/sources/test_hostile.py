@@ -232,7 +232,7 @@ def test_a_file_cut_anywhere_in_its_last_row(read: Read, tmp_path: Path, name: s
 def test_texts_that_are_unusual(read: Read, name: str) -> None:
     kind = KINDS[name]
     texts = ["x" * 1_000_000, "é 🏳️‍🌈"]
-    texts += ['"Two\nlines, and more"', '"Two\r\nlines"'] if kind.quoted else []
+    texts += ['"Two\nlines, and more"', '"Two\r\nlines"', '"a\tb"'] if kind.quoted else []
     ranges = [IPv4Network(f"8.8.{at}.0/24") for at in range(8, 8 + len(texts))]
     rows = [
         kind.line(text.strip('"') if '"' in kind.row else text, **range_parts(network))

@@ -1,17 +1,17 @@
-"""Files and options that a format refuses, damaged files, files of another kind: one line each."""
+"""Files and options that a format refuses, files of another kind: one line each.
+
+Damaged ones: tests/fuzz/sources.py.
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
-import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from geolookup.errors import BuildError
 from tests.builder.sources.formats import test_dbip as dbip
 from tests.builder.sources.formats import test_ip2location as ip2location
 from tests.builder.sources.formats import test_ip2proxy as ip2proxy
@@ -22,12 +22,11 @@ from tests.builder.sources.formats.test_geofeed import FEED
 from tests.builder.sources.formats.test_prefix_lists import HOSTERS
 from tests.builder.sources.formats.test_sapics import REGIONS
 from tests.builder.sources.formats.test_sapics import V4 as IPTOASN
-from tests.builder.sources.readings import one, read_at, refused
-from tests.builder.sources.test_auto import FILES, HOSTING, LIBRARIES, beside
+from tests.builder.sources.formats.test_vendor_traps import PROXIES
+from tests.builder.sources.readings import one, refused
 from tests.filesystem.test_signatures import FILES as KINDS
 from tests.internals.builder import FORMATS
 from tests.skips import needs
-from tests.tiers import scaled
 
 #: Options, content, words of the error.
 Case = tuple[str, str | bytes, str]
@@ -150,6 +149,9 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("", "5.1.0.0|5.1.3.255|中国|浙江省|杭州市|电信\n", "a.txt:1: 6 columns"),
         ("", "a|b|c|d|e|f|g\n", "a.txt:1: 'a' is not a valid start"),
     ],
+    ("ipinfo", "a.csv"): [
+        ("", PROXIES["a.csv"], "no field of a dataset holds its values; leave the file out, or")
+    ],
     ("iptoasn", "a.tsv"): [
         ("", "5.1.0.0,5.1.3.255,64500,CH,X\n", "a.tsv:1: 1 columns, but iptoasn asn has 5"),
         ("", "5.1.0.0\t5.1.3.255\tCH\t64500\tX\n", "a.tsv:1: 'CH' is not a valid AS_number"),
@@ -163,7 +165,6 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ('countries = "yes"', IPTOASN, "neither true nor false"),
     ],
     ("maxmind", "a.csv"): [
-        *((("", text, f"{name} ignored")) for name, text in maxmind.IGNORED.items()),
         ("", maxmind.CITY, "a.csv: its Locations are missing"),
         ("", "network,colour\n8.8.8.0/24,red\n", "a.csv"),
         ("", "network\n8.8.8.0/24\n", "a.csv"),
@@ -207,39 +208,6 @@ def test_what_a_format_refuses(tmp_path: Path, name: str) -> None:
             assert words in str(error), (file, options, content[:80])
             assert str(error).startswith(str(tmp_path)), (file, options)
             assert len(str(error)) < 1000, (file, options)
-
-
-#: Options that a format demands.
-OPTIONS = {"cidr-list": HOSTING}
-
-
-def damaged(whole: bytes, turns: int, seed: str) -> Iterator[bytes]:
-    """A part of a file, then the whole of it with one bit flipped, at ``turns`` places."""
-    rng = random.Random(seed)
-    for _ in range(turns):
-        at = rng.randrange(1, len(whole))
-        yield whole[:at]
-        yield whole[:at] + bytes([whole[at] ^ 1 << rng.randrange(8)]) + whole[at + 1 :]
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=needs(*LIBRARIES.get(name, "").split())) for name in FILES]
-)
-def test_cut_or_changed_anywhere(tmp_path: Path, name: str) -> None:
-    """No row is missing from the counts: a bit makes at most one line of one, or one of two."""
-    file, content = next(iter(FILES[name].items()))
-    whole = content if isinstance(content, bytes) else content.encode()
-    text = one(name, "*.csv" if name == "maxmind" else file, OPTIONS.get(name, ""))
-    most = read_at(tmp_path, {file: whole, **beside(name)}, text).source.read + 1
-    told = list[str]()
-    for data in damaged(whole, scaled(1, 20), name):
-        try:
-            source = read_at(tmp_path, {file: data}, text).source
-        except BuildError as error:
-            told.append(str(error))
-        else:
-            assert source.rejected.total() <= source.read <= most, data
-    assert all(message.startswith(str(tmp_path)) and "\n" not in message for message in told)
 
 
 #: Options that a format demands, and the formats that read a kind.

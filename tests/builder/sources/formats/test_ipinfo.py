@@ -134,6 +134,11 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
             "is_relay=false; is_vpn=true; proxy_provider=Example VPN"
         ),
     ),
+    "device count": (
+        "network,asn,shared,devices_daily,devices_weekly,devices_monthly",
+        "NET,AS64500,daily,10,10,100",
+        {"asn": 64500},
+    ),
     "core": (
         CORE[0],
         CORE[1] + "business,,,,false,false,false,false,false,false,false",

@@ -1,7 +1,7 @@
 """MaxMind's test files state what the records in JSON have that these were made of.
 
-Strategy: the records are written as generic CSV by a plain function, and as MaxMind's own CSV; the
-MMDB file, and either CSV, must give the same intervals, with own columns.
+Strategy: the records are written as generic CSV by a plain function; the MMDB file and this CSV
+must give the same intervals, with own columns.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.builder.sources.formats.test_maxmind import BLOCKS, PLACES, PROVIDERS
-from tests.builder.sources.readings import OFFERED, OWN, Read, one
+from tests.builder.sources.readings import OWN, Read, one
 from tests.skips import needs
 from tests.tiers import one_of_each
 
@@ -61,7 +60,10 @@ NESTED: dict[str, tuple[Steps, ...]] = {
     "region_code": (("subdivisions", 0, "iso_code"),),
     "postal_code": (("postal", "code"),),
     **{name: (("location", name),) for name in ("latitude", "longitude", "time_zone")},
-    **{name: (("location", name),) for name in ("accuracy_radius", "metro_code")},
+    **{
+        name: (("location", name),)
+        for name in ("accuracy_radius", "metro_code", "average_income", "population_density")
+    },
     "geoname_id": (
         ("city", "geoname_id"),
         ("subdivisions", 1, "geoname_id"),
@@ -139,25 +141,6 @@ PRODUCTS: dict[str, Callable[[Record], dict[str, Any]]] = {
         average_income="average_income", population_density="population_density"
     ),
 }
-_PLACED = (
-    *("metro_code", "subdivision_2_code", "subdivision_2_name", "city_name_pt_br"),
-    *("region_name_pt_br", "registered_country_code", "represented_country_code", "is_anycast"),
-)
-#: Product: its Blocks, and the own columns that its CSV has as well.
-AS_CSV: dict[str, tuple[str, tuple[str, ...]]] = {
-    "GeoIP2-City": ("city", (*_PLACED, "accuracy_radius")),
-    "GeoIP2-Country": ("country", _PLACED),
-    "GeoIP2-Enterprise": (
-        "enterprise",
-        (
-            *(*_PLACED, *_MOBILE, "usage_type", "accuracy_radius", "is_legitimate_proxy"),
-            *("domain", *(name for name in NESTED if name.endswith("_confidence"))),
-        ),
-    ),
-    "GeoIP2-ISP": ("isp", (*_MOBILE,)),
-    "GeoIP2-Connection-Type": ("connection", ()),
-    "GeoLite2-ASN": ("asn", ()),
-}
 
 
 def records_of(shared_data: Path, product: str) -> list[tuple[str, Record]]:
@@ -213,85 +196,3 @@ def test_mmdb(read: Read, shared_data: Path, product: str) -> None:
     expected = read({"rows.csv": written(names, known)}, OWN + one("csv", "rows.csv"))
     assert reading.intervals() == expected.intervals()
     assert len(reading.ranges()) > 1
-
-
-def as_csv(records: list[tuple[str, Record]], blocks: str) -> dict[str, str]:
-    """The records as Blocks, as Locations in two languages, and as providers, with own ids."""
-    places: dict[str, int] = {}
-    providers: dict[str, int] = {}
-    rows: dict[str, list[Record]] = {"en": [], "pt-BR": [], "isp": []}
-
-    def geoname_id(record: Record) -> int | str:
-        if not record.keys() & {"city", "continent", "country", "subdivisions"}:
-            return ""
-        known = nested(record)
-        # That of the registration counts if there is no other, but in a column of its own.
-        known["country_code"] = lookup(record, ("country", "iso_code"))
-        cells = {
-            "continent_code": known["continent_code"],
-            "country_iso_code": known["country_code"],
-            "subdivision_1_iso_code": known["region_code"],
-            "subdivision_2_iso_code": known["subdivision_2_code"],
-            "metro_code": known["metro_code"],
-            "time_zone": known["time_zone"],
-        }
-        names = {
-            "city_name": lookup(record, _NAMED["city_name"]) or {},
-            "subdivision_1_name": lookup(record, _NAMED["region_name"]) or {},
-            "subdivision_2_name": lookup(record, ("subdivisions", 1, "names")) or {},
-        }
-        if not any([*cells.values(), *names.values()]):
-            return ""
-        key = json.dumps([cells, names])
-        if key not in places:
-            places[key] = len(places) + 1
-            for locale in ("en", "pt-BR"):
-                texts = {name: item.get(locale) for name, item in names.items()}
-                rows[locale].append(
-                    {"geoname_id": places[key], "locale_code": locale, **cells, **texts}
-                )
-        return places[key]
-
-    def isp_id(record: Record) -> int:
-        traits = record.get("traits", {})
-        cells = {key: traits.get(key) for key in (*_PROVIDER.values(), *_MOBILE.values())}
-        if not any(cells.values()):
-            return 0
-        if (key := json.dumps(cells)) not in providers:
-            providers[key] = len(providers) + 1
-            rows["isp"].append({"isp_id": providers[key], **cells})
-        return providers[key]
-
-    of_blocks = [
-        {
-            **record,  # of the flat products
-            **nested(record),
-            **{key: record.get(key) for key in (*_PROVIDER.values(), *_MOBILE.values())},
-            "network": network,
-            "geoname_id": geoname_id(record),
-            **{
-                f"{kind}_geoname_id": geoname_id({"country": record.get(kind, {})})
-                for kind in ("registered_country", "represented_country")
-            },
-            "isp_id": isp_id(record),
-        }
-        for network, record in records
-    ]
-    return {
-        "X-Blocks.csv": written(BLOCKS[blocks].strip().split(","), of_blocks),
-        "X-Locations-en.csv": written(PLACES.strip().split(","), rows["en"]),
-        "X-Locations-pt-BR.csv": written(PLACES.strip().split(","), rows["pt-BR"]),
-        "X-ISP.csv": written(PROVIDERS.strip().split(","), rows["isp"]),
-    }
-
-
-@pytest.mark.parametrize("product", one_of_each(AS_CSV, PRODUCTS.get))
-def test_csv(read: Read, shared_data: Path, product: str) -> None:
-    (blocks, own), records = AS_CSV[product], records_of(shared_data, product)
-    known = [{"network": network, **PRODUCTS[product](record)} for network, record in records]
-    names = [name for name in known[0] if name not in OFFERED or name in own]
-    declared = "[columns]\n" + "".join(f'{name} = "{OFFERED[name]}"\n' for name in own)
-    reading = read(as_csv(records, blocks), declared + one("maxmind", "X-*.csv"))
-    assert (reading.source.read, reading.source.nulled) == (len(records), {})
-    expected = read({"rows.csv": written(names, known)}, declared + one("csv", "rows.csv"))
-    assert reading.intervals() == expected.intervals()
