@@ -18,6 +18,7 @@ from tests.conftest import build_at
 from tests.corrupt.test_full_disk import mounted
 from tests.internals.builder import (
     Band,
+    Column,
     Columns,
     JoinedIntervals,
     MemoryBudget,
@@ -143,7 +144,7 @@ def test_a_column_has_a_file_from_its_first_value_on(tmp_path: Path) -> None:
     zeros = np.zeros((1 << 20) + 3, np.uint8)
     with closing(Columns(MemoryBudget.of("1GB"), tmp_path / "dataset")) as columns:
         columns.in_files = True
-        column, unknown = columns.column(np.uint8), columns.column(np.uint8)
+        column, unknown = Column(columns, np.uint8), Column(columns, np.uint8)
         for values in (zeros, zeros[:2]):
             column.append(values)
             unknown.append(values)
