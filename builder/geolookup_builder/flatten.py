@@ -29,63 +29,51 @@ This takes O(n log n) time and O(n) memory for any overlap, without a Python loo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, Addresses, concat
-from geolookup.dataset.runs import factorize, join_runs, run_starts
+from geolookup.dataset.runs import factorize, run_starts
+from geolookup_builder.columns import ROW, Partition
 from geolookup_builder.rows import Rows, mapped_keys, stated_keys
 
 _NONE = np.iinfo(np.int32).max
 
 
-@dataclass(frozen=True, slots=True)
-class Intervals:
-    """A gap-free partition of a family: starts (the first is 0) and owners (-1: a gap)."""
-
-    starts: Addresses
-    owner: I64
-
-
-def flatten(rows: Rows, family: int) -> Intervals:
-    """Return the intervals of ``rows``, owned by the index of the row that decides.
+def flatten(rows: Rows, family: int) -> Partition:
+    """Return the intervals of ``rows``; ROW is 1 + the index of the row that decides, 0 in a gap.
 
     The most specific row decides: the smaller range; of equally small ones
     the one that starts later; of equal ranges the later row.
     """
     if not len(rows):
-        return Intervals(Addresses.of(family, [0]), np.array([-1]))
-    first, last = rows.first, rows.last
-    if np.all(last[:-1] < first[1:]):  # most files: nothing to sort or copy
-        return _with_gaps(first, last, np.arange(len(first)))
-    order = first.order()
-    first, last = first[order], last[order]
-    if np.all(last[:-1] < first[1:]):
+        return Partition(Addresses.of(family, [0]), {ROW: np.zeros(1, np.int64)})
+    order = rows.first.order()
+    first, last = rows.first[order], rows.last[order]
+    if np.all(last[:-1] < first[1:]):  # most files
         return _with_gaps(first, last, order)
-    return coalesce(_flatten_overlaps(rows, family))
+    return _flatten_overlaps(rows, family).joined()
 
 
-def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
+def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Partition:
     """Interleave ordered, disjoint ranges with the gaps between them."""
     # ranges   10-19 20-29 40-49
     # bounds   0  10  20  20  30  40  50      the second 20 begins a range, the first an empty gap
-    # owners   -1  0  -1   1  -1   2  -1
+    # owners   0   1   0   2   0   3   0
     halves = []
     for begins, ends in zip(first.columns(), last.successor().columns(), strict=True):
         halves.append(np.zeros(2 * len(first) + 1, begins.dtype))
         halves[-1][1::2], halves[-1][2::2] = begins, ends
-    owners = np.full(2 * len(first) + 1, -1)
-    owners[1::2] = owner
+    owners = np.zeros(2 * len(first) + 1, np.int64)
+    owners[1::2] = owner + 1
     # The successor of the family's last address wraps: nothing is after it.
     size = len(owners) - int(last.is_last()[-1])
     bounds, owners = Addresses(*halves)[:size], owners[:size]
     keep = np.append(~bounds[:-1].equals(bounds[1:]), True)
-    return Intervals(bounds[keep], owners[keep])
+    return Partition(bounds[keep], {ROW: owners[keep]})
 
 
-def _flatten_overlaps(rows: Rows, family: int) -> Intervals:
+def _flatten_overlaps(rows: Rows, family: int) -> Partition:
     is_bounded = ~rows.last.is_last()
     ends = rows.last[is_bounded].successor()
     # All bounds: where a range begins, and the address after its end.
@@ -95,9 +83,8 @@ def _flatten_overlaps(rows: Rows, family: int) -> Intervals:
     end[is_bounded] = index[1 + len(rows) :]
     order = _specificity(rows)
     least = _least_rank(begin[order], end[order], len(starts))
-    # The index of a gap is out of range; ``minimum`` keeps it valid until ``where`` replaces it.
-    owner = np.where(least == _NONE, -1, order[np.minimum(least, len(order) - 1)])
-    return Intervals(starts, owner)
+    # _NONE, of a gap, takes the last entry: 0.
+    return Partition(starts, {ROW: np.append(order + 1, 0)[np.minimum(least, len(order))]})
 
 
 def _distinct(bounds: Addresses) -> tuple[Addresses, I64]:
@@ -165,9 +152,3 @@ def duplicates(rows: Rows) -> int:
     # The numbers of distinct addresses are one key each, of either family.
     _, distinct = factorize([_distinct(rows.first)[1], _distinct(rows.last)[1]])
     return len(rows) - len(distinct)
-
-
-def coalesce(intervals: Intervals) -> Intervals:
-    """Join neighbours with the same owner."""
-    starts, columns = join_runs(intervals.starts, {"owner": intervals.owner})
-    return Intervals(starts, **columns)

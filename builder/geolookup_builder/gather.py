@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import OWN_PREFIX
-from geolookup.dataset.intervals import I64, concat
+from geolookup.dataset.intervals import concat
 from geolookup.filesystem.limits import check_space
 from geolookup.parallel import cores, in_order
 from geolookup.progress import Progress
 from geolookup_builder.bands import RowBands
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.cleaning import CleanBatch, clean_batch
-from geolookup_builder.columns import Columns, Partition
+from geolookup_builder.columns import Column, Columns, Partition
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
-from geolookup_builder.rows import Positions, Rows, combined, fold
+from geolookup_builder.rows import Rows, combined, fold
 from geolookup_builder.sources.reading.inputs import label_in_recipe
 from geolookup_builder.sources.reading.products import names_of_fields
 from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable
@@ -51,8 +51,6 @@ class SourceRows:
         self._runs: dict[int, list[Rows]] = {4: [], 6: []}
         self._batches: dict[int, list[Rows]] = {4: [], 6: []}  # in memory, since the last run
         self.nbytes = 0  # of these batches
-        for values in layers.values():
-            values.begin_table()
         self._values = self._size_of_values()  # after the last run
 
     def _size_of_values(self) -> int:
@@ -93,7 +91,10 @@ class SourceRows:
         self.stated |= dict.fromkeys(numbers)
         for family, (index, first, last) in batch.families.items():
             of_family = {layer: codes[index] for layer, codes in numbers.items()}
-            rows = Rows(first, last, self._positions(index), of_family).in_order()
+            # After the rows of earlier batches; of 32 bits, or of 64 if there are that many.
+            positions = index + report.read
+            kind = np.promote_types(np.uint32, np.min_scalar_type(positions.max(initial=0)))
+            rows = Rows(first, last, positions.astype(kind), of_family).in_order()
             if family == 6:
                 folded, rows = fold(rows)
                 report.rows["folded"] += len(folded)
@@ -105,12 +106,6 @@ class SourceRows:
         if self.nbytes + self._size_of_values() - self._values > self._columns.budget.rows:
             self._columns.in_files = True
             self.end_run()
-
-    def _positions(self, index: I64) -> Positions:
-        """Return the positions of rows in the table: after the rows of earlier batches."""
-        positions = index + self.report.read
-        is_narrow = not len(index) or positions[-1] < 1 << 32
-        return positions.astype(np.uint32) if is_narrow else positions
 
     def _keep(self, family: int, rows: Rows) -> None:
         if len(rows):
@@ -151,7 +146,7 @@ class SourceRows:
 
         def write(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
             in_order = np.concatenate(values)[order]
-            column = self._columns.column(in_order.dtype)
+            column = Column(self._columns, in_order.dtype)
             column.append(in_order)
             return column.finish()
 

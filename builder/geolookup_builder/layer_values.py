@@ -93,10 +93,8 @@ def distinct(columns: Mapping[str, Column], is_nulled: Bools) -> Distinct:
     tuples = Tuples(columns)
     is_known = tuples.is_known() & ~is_nulled
     rows = slice(None) if is_known.all() else np.flatnonzero(is_known)
-    known, first = tuples.take(rows), np.empty(0, np.int64)
-    numbers = np.full(len(is_nulled), -1, np.int32)
-    if len(known):
-        numbers[rows], first = factorize(known.codes())
+    known, numbers = tuples.take(rows), np.full(len(is_nulled), -1, np.int32)
+    numbers[rows], first = factorize(known.codes())
     return numbers, known.take(first)
 
 
@@ -110,47 +108,48 @@ class LayerValues:
     parts: dict[str, list[Column]] = field(default_factory=dict)
     begins: list[int] = field(default_factory=list)  # the size before each source
     nbytes: int = 0  # of the tuples and their values
-    begin: int = 1  # the first number of the current table
-    begin_part: int = 0  # and its first part
+    begin_part: int = 0  # the first part of the current source
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The fields of the layer, by their columns in sources."""
-        return self.schema.stated[self.layer]
+    def types(self) -> dict[str, pa.DataType]:
+        """The types of the fields of the layer, by their columns in sources."""
+        fields = self.schema.by_source_column
+        return {name: value_type(fields[name]) for name in self.schema.stated[self.layer]}
+
+    @property
+    def table(self) -> str:
+        """The table whose rows have the fields of the layer."""
+        return self.schema.by_source_column[self.schema.stated[self.layer][0]].table
 
     def begin_source(self) -> None:
-        """Assign the following numbers to the next source of the recipe."""
+        """Assign the following numbers to the next source: equal tuples are merged in it."""
         self.begins.append(self.size)
-
-    def begin_table(self) -> None:
-        """Assign the following numbers to the next table: equal tuples are merged in it."""
-        self.begin, self.begin_part = self.size, len(next(iter(self.parts.values()), []))
+        self.begin_part = len(next(iter(self.parts.values()), []))
 
     def merge_equal(self) -> Callable[[Codes], Codes]:
-        """Merge equal tuples of the current table; return the function of the new numbers.
+        """Merge equal tuples of the current source; return the function of the new numbers.
 
         Tuples that were merged before keep their numbers: they come first, and all differ.
         """
-        if self.size == self.begin:
-            return lambda codes: codes
-        parts = [columns[self.begin_part :] for columns in self.parts.values()]
-        if min(map(len, parts)) < 2:  # merged, or all of one batch: nothing is equal
-            return lambda codes: codes
-        before = sum(part.nbytes for of_field in parts for part in of_field)
-        del parts
-        for columns in self.parts.values():  # the parts of one field after the other are released
-            columns[self.begin_part :] = [_join(columns[self.begin_part :])]
+        begin, own = self.begins[-1], slice(self.begin_part, None)
+        if min((len(parts[own]) for parts in self.parts.values()), default=0) < 2:
+            return lambda codes: codes  # merged, or all of one batch: nothing is equal
+        self.nbytes -= self._bytes_of(own)
+        for parts in self.parts.values():  # the parts of one field after the other are released
+            parts[own] = [_join(parts[own])]
             release()
-        tuples = Tuples({name: columns[-1] for name, columns in self.parts.items()})
+        tuples = Tuples({name: parts[-1] for name, parts in self.parts.items()})
         same, first = factorize(tuples.codes())
-        tuples = tuples.take(first)
-        for name, column in tuples.fields.items():
+        for name, column in tuples.take(first).fields.items():
             self.parts[name][-1] = column
-        self.nbytes += sum(column.nbytes for column in tuples.fields.values()) - before
-        self.size = self.begin + len(first)
-        # Index 0 is UNKNOWN, index 1 the first number of the table.
-        numbers = np.append(np.int32(UNKNOWN), same.astype(np.int32) + np.int32(self.begin))
-        return lambda codes: numbers[np.maximum(codes - np.int32(self.begin - 1), UNKNOWN)]
+        self.nbytes += self._bytes_of(own)
+        self.size = begin + len(first)
+        # Index 0 is UNKNOWN, index 1 the first number of the source.
+        numbers = np.append(np.int32(UNKNOWN), same + np.int32(begin))
+        return lambda codes: numbers[np.maximum(codes - np.int32(begin - 1), UNKNOWN)]
+
+    def _bytes_of(self, own: slice) -> int:
+        return sum(part.nbytes for parts in self.parts.values() for part in parts[own])
 
     def source_numbers(self) -> NDArray[np.uint8]:
         """Return the source (from 1) of each number; 0 for UNKNOWN."""
@@ -164,18 +163,18 @@ class LayerValues:
         numbers = np.where(codes < 0, np.int32(UNKNOWN), codes + np.int32(self.size))
         size = len(tuples)
         self.size += size
-        for name in self.names if size else ():
-            part = tuples.fields.get(name) or self._nulls(size, name)
+        for name, kind in self.types.items() if size else ():
+            part = tuples.fields.get(name) or _nulls(size, kind)
             self.parts.setdefault(name, []).append(part)
             self.nbytes += part.nbytes
         return numbers
 
     def tuples(self) -> Tuples:
         """Return all tuples in order of their numbers; number 0 is null in all fields."""
-        names = self.names
-        parts = ([self._nulls(1, name), *self.parts.get(name, [])] for name in names)
+        types = self.types
+        parts = ([_nulls(1, kind), *self.parts.get(name, [])] for name, kind in types.items())
         with in_order(_join, parts, threads_for(self.size)) as columns:
-            return self._keep(Tuples(dict(zip(names, columns, strict=True))))
+            return self._keep(Tuples(dict(zip(types, columns, strict=True))))
 
     def _keep(self, tuples: Tuples) -> Tuples:
         """Return all tuples, and keep them: joined, values of several batches are there once."""
@@ -214,16 +213,11 @@ class LayerValues:
         """
         of_number = np.zeros(len(is_used), np.int32)
         used = np.flatnonzero(is_used)
-        if len(used) == 1:  # as most layers of most recipes
-            return Tuples({name: self._nulls(1, name) for name in self.names}), of_number
         tuples = self.tuples()
         tuples = tuples.take(used) if len(used) < self.size else tuples
         of_number[used], first = factorize(tuples.codes())
         # All differ: the tuples are not copied.
         return tuples if len(first) == len(used) else tuples.take(first), of_number
-
-    def _nulls(self, size: int, name: str) -> Column:
-        return _nulls(size, value_type(self.schema.by_source_column[name]))
 
 
 def _nulls(size: int, kind: pa.DataType) -> Column:

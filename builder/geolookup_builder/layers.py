@@ -20,9 +20,7 @@ import numpy as np
 
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import Addresses, Bools, count_addresses, cut_at, overlay
-from geolookup.dataset.runs import Codes
-from geolookup_builder.columns import ROW, Columns, Partition
-from geolookup_builder.flatten import Intervals
+from geolookup_builder.columns import ROW, Columns, Numbers, Partition
 from geolookup_builder.layer_values import UNKNOWN
 
 #: The number of addresses decided: by layer, then by "ipv4" and "ipv6".
@@ -34,16 +32,11 @@ def nothing(family: int, layers: tuple[str, ...]) -> Partition:
     return Partition(Addresses.of(family, [0]), {layer: np.zeros(1, np.int32) for layer in layers})
 
 
-def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Partition:
-    """Give each interval the numbers of the row that owns it."""
-    # The owner -1 (a gap) takes the last entry: UNKNOWN.
-    return Partition(
-        intervals.starts,
-        {
-            layer: np.append(codes, np.int32(UNKNOWN))[intervals.owner]
-            for layer, codes in numbers.items()
-        },
-    )
+def of_rows(owners: Partition, numbers: Numbers) -> Numbers:
+    """Give each interval the numbers of the row that owns it: ROW has 1 + its index, 0 in a gap."""
+    rows = owners.numbers[ROW]
+    unknown = np.int32(UNKNOWN)
+    return {layer: np.append(unknown, codes)[rows] for layer, codes in numbers.items()}
 
 
 def underlay(base: Partition, below: Partition) -> Partition:
@@ -61,20 +54,19 @@ def underlay(base: Partition, below: Partition) -> Partition:
     return joint.joined()
 
 
-def hide(intervals: Intervals, ranges: Sequence[Range]) -> Intervals:
-    """Remove the owner of the space inside the (sorted, disjoint) ranges."""
+def hide(partition: Partition, ranges: Sequence[Range]) -> Partition:
+    """Make all layers unknown inside the (sorted, disjoint) ranges."""
     if not ranges:
-        return intervals
-    parts, is_inside = cut(intervals, ranges)
-    parts.owner[is_inside] = -1
-    return parts
+        return partition
+    parts, is_inside = cut(partition, ranges)
+    return parts.changed(parts.starts, lambda codes: codes * ~is_inside)
 
 
-def cut(intervals: Intervals, ranges: Iterable[Range]) -> tuple[Intervals, Bools]:
+def cut(partition: Partition, ranges: Iterable[Range]) -> tuple[Partition, Bools]:
     """Cut the intervals at (sorted, disjoint) ranges; also mark those inside a range."""
-    bounds, is_inside = cut_at(intervals.starts.family, ranges)
-    starts, (at, of_bound) = overlay([intervals.starts, bounds])
-    return Intervals(starts, intervals.owner[at]), is_inside[of_bound]
+    bounds, is_inside = cut_at(partition.starts.family, ranges)
+    starts, (at, of_bound) = overlay([partition.starts, bounds])
+    return partition.changed(starts, lambda codes: codes[at]), is_inside[of_bound]
 
 
 def restrict(partition: Partition, kept: Partition) -> Partition:

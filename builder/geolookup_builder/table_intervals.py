@@ -23,10 +23,10 @@ from geolookup_builder import bands
 from geolookup_builder.bands import Band
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.columns import ROW, Columns, JoinedIntervals, Partition
-from geolookup_builder.flatten import Intervals, duplicates, flatten
+from geolookup_builder.flatten import duplicates, flatten
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import UNKNOWN
-from geolookup_builder.layers import cut, hide, of_source
+from geolookup_builder.layers import cut, hide, of_rows
 from geolookup_builder.rows import EXCLUDED, Positions, Rows
 
 #: Marks of a row, a bit each: it owns an interval, hidden space included; it owns one
@@ -45,24 +45,23 @@ def flatten_table(
 
     Counts the rows in their report. Returns the deciding rows by family, if asked for.
     """
-    private, families = rows.schema.private_layers, rows.families(partitions)
+    families = rows.families(partitions)
     counts = {family: _Counts(np.zeros(rows.report.read, np.uint8)) for family in families}
     owners = dict[int, Partition]()
 
     def flatten_family(family: int) -> None:
-        of_family = families[family]
+        of_family, base = families[family], partitions[family]
         deciding = JoinedIntervals(columns)
 
         def below(band: Band) -> Partition:
-            layers = _layers_of(
-                of_family.take(band), band, counts[family], private, with_rows=with_rows
-            )
+            part = of_family.take(band)
+            layers = _layers_of(part, band, counts[family], rows.schema.private_layers)
+            position = layers.numbers.pop(ROW)
             if with_rows:
-                deciding.append(Partition(layers.starts, {ROW: layers.numbers.pop(ROW)}))
+                deciding.append(Partition(layers.starts, {ROW: position}))
             return layers
 
-        base, most = partitions[family], min(columns.budget.band, bands.BAND)
-        of_bands = of_family.divide(base.starts, most)
+        of_bands = of_family.divide(base.starts, min(columns.budget.band, bands.BAND))
         partitions[family] = bands.underlay_bands(base, of_bands, below, columns)
         if with_rows:
             owners[family] = deciding.finish()
@@ -70,7 +69,7 @@ def flatten_table(
     with alongside(partial(flatten_family, 6), rows.report.read) as ipv6:
         flatten_family(4)
         ipv6()
-    _count([*counts.values()], rows.stated, rows.report, private)
+    _count([*counts.values()], rows.stated, rows.report, rows.schema.private_layers)
     return owners
 
 
@@ -82,9 +81,10 @@ class _Counts:
     rows: Counter[str] = field(default_factory=Counter)
     addresses: Counter[str] = field(default_factory=Counter)
 
-    def mark(self, position: Positions, intervals: Intervals, mark: np.uint8) -> None:
+    def mark(self, position: Positions, intervals: Partition, mark: np.uint8) -> None:
         """Mark the rows that own intervals, given the position of each row."""
-        self.marks[position[intervals.owner[intervals.owner >= 0]]] |= mark
+        owners = intervals.numbers[ROW]
+        self.marks[position[owners[owners > 0] - 1]] |= mark
 
     def add_rows(self, rows: Rows) -> None:
         """Count duplicates, clipped (private) addresses, and excluded rows and addresses.
@@ -121,46 +121,36 @@ def _inside(rows: Rows, blocks: Sequence[Range]) -> tuple[Bools, int]:
     return inside, total
 
 
-def _layers_of(
-    rows: Rows,
-    band: Band,
-    counts: _Counts,
-    private: Collection[str] = (),
-    *,
-    with_rows: bool = False,
-) -> Partition:
+def _layers_of(rows: Rows, band: Band, counts: _Counts, private: Collection[str]) -> Partition:
     """Flatten the rows of a band, and count them; remove space that lookups never search.
 
-    ``private`` are the layers that are known in special-purpose space too. If asked for, ROW is a
-    layer: 1 + the position of the deciding row. Arrays are released as soon as nothing needs them:
-    here a build takes the most memory.
+    ``private`` are the layers that are known in special-purpose space too. ROW is a layer too:
+    1 + the position of the deciding row. Arrays are released as soon as nothing needs them: here a
+    build takes the most memory.
     """
     # Rows that begin before the band are counted there.
     counts.add_rows(rows[np.flatnonzero(band.begins(rows.first))] if band.begin else rows)
     family, position, numbers = band.family, rows.position, rows.numbers
-    intervals = hide(flatten(rows, family), band.outside)
+    owners = hide(flatten(rows, family), band.outside)
     del rows
-    counts.mark(position, intervals, _OWNER)
-    intervals = hide(intervals, ranges_of(family, CARRIES_IPV4))
-    intervals, special = cut(intervals, ranges_of(family, PRIVATE))
-    in_special = {layer: codes for layer, codes in numbers.items() if layer in private}
+    counts.mark(position, owners, _OWNER)
+    owners, special = cut(hide(owners, ranges_of(family, CARRIES_IPV4)), ranges_of(family, PRIVATE))
+    in_special = {layer: numbers[layer] for layer in private if layer in numbers}
     public = {layer: codes for layer, codes in numbers.items() if layer not in private}
-    if with_rows:
-        (in_special or public)[ROW] = position.astype(np.int64) + 1  # type: ignore[assignment]
-    layers = of_source(intervals, in_special).numbers
+    (in_special or public)[ROW] = position.astype(np.int64) + 1  # type: ignore[assignment]
+    layers = of_rows(owners, in_special)
     if in_special:
-        counts.mark(position, intervals, _USED)
-    intervals.owner[special] = -1
-    counts.mark(position, intervals, _USED)
-    layers |= of_source(intervals, public).numbers
-    return band.crop(Partition(intervals.starts, layers))
+        counts.mark(position, owners, _USED)
+    owners.numbers[ROW][special] = 0
+    counts.mark(position, owners, _USED)
+    return band.crop(Partition(owners.starts, layers | of_rows(owners, public)))
 
 
 def _count(
     families: Sequence[_Counts],
     layers: Collection[str],
     report: SourceReport,
-    private: Collection[str] = (),
+    private: Collection[str],
 ) -> None:
     """Add the counts of a table's rows and addresses to the build report."""
     marks = np.bitwise_or.reduce([family.marks for family in families])

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXTS, ZONE, Field, in_table
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, OWN, TEXTS, Field, in_table
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import U64, Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
-from geolookup.parallel import alongside
+from geolookup.parallel import in_order, threads_for
 from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.fragments import json_columns, json_texts
-from geolookup_builder.intern import InternedContent
+from geolookup_builder.intern import InternedContent, Pair
 from geolookup_builder.values import Reference, lists
 
 #: The columns of a row of the country table.
@@ -37,18 +36,14 @@ def tables(
 
     ``countries`` are rows of datasets; they replace the rows that follow from the reference.
     """
-    with alongside(partial(_location, interned), interned.intervals) as location:
-        network = _rows_table(interned.networks, in_table(NETWORK))
-        country = _country(interned, reference, countries)
-        own = None if interned.own_rows is None else _rows_table(interned.own_rows, schema.own)
-    return {
-        **interval_tables(interned.families, columns),
-        fmt.LOCATION: location(),
-        fmt.NETWORK: network,
-        fmt.COUNTRY: country,
-        fmt.ZONE: pa.table({"zone": pa.array(interned.locations.zones, pa.string())}),
-        **({} if own is None else {fmt.OWN: own}),
-    }
+    rows, fields = interned.rows, {LOCATION: in_table(LOCATION), NETWORK: in_table(NETWORK)}
+    fields[OWN] = schema.own
+    threads = threads_for(rows[LOCATION].num_rows)
+    with in_order(lambda table: _rows_table(rows[table], fields[table]), rows, threads) as made:
+        content = {fmt.TABLES[table]: of for table, of in zip(rows, made, strict=True)}
+    content[fmt.COUNTRY] = _country(interned.countries, reference, countries)
+    content[fmt.ZONE] = pa.table({"zone": pa.array(interned.zones, pa.string())})
+    return interval_tables(interned.families, columns) | content
 
 
 def interval_tables(families: Mapping[int, Partition], columns: Columns) -> dict[str, pa.Table]:
@@ -111,19 +106,9 @@ def _intervals(family: Partition, columns: Columns) -> pa.Table:
     )
 
 
-def _location(interned: InternedContent) -> pa.Table:
-    locations, fields = interned.locations, in_table(LOCATION)
-    values = {field.source_column: locations.tuples.values(field.source_column) for field in fields}
-    # uint16: far fewer than 65,536 countries and zones exist.
-    links = {COUNTRY: locations.country.astype(np.uint16), ZONE: locations.zone.astype(np.uint16)}
-    return _rows_table(pa.table(values), fields, links)
-
-
-def _rows_table(
-    rows: pa.Table, fields: Sequence[Field], links: Mapping[str, NDArray[Any]] | None = None
-) -> pa.Table:
+def _rows_table(rows: pa.Table, fields: Sequence[Field]) -> pa.Table:
     """Return a table of its rows' values, and of links to rows of other tables."""
-    columns, texts = {**(links or {})}, []
+    columns, texts = {link: rows[link] for link in fmt.LINKS if link in rows.column_names}, []
     for field in fields:
         values = rows[field.source_column].combine_chunks()
         # Lists of texts are JSON texts before.
@@ -134,10 +119,9 @@ def _rows_table(
 
 
 def _country(
-    interned: InternedContent, reference: Reference, countries: Iterable[CountryRecord]
+    pairs: Iterable[Pair], reference: Reference, countries: Iterable[CountryRecord]
 ) -> pa.Table:
     by_pair = {(row["country_code"], row["continent_code"]): row for row in countries}
-    pairs = interned.locations.countries
     records = [by_pair.get(pair) or _country_record(*pair, reference) for pair in pairs]
     columns = {
         field.column: pa.array([record[field.column] for record in records], type_of(field))

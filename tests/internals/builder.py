@@ -9,25 +9,23 @@ from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import check_recipe
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
-from geolookup_builder.columns import Columns, JoinedIntervals, Partition
-from geolookup_builder.compile import compile_dataset, compile_recipe, sources_read
-from geolookup_builder.dataset_content import dataset_content
+from geolookup_builder.columns import ROW, Column, Columns, JoinedIntervals, Partition
+from geolookup_builder.compile import (
+    compile_dataset,
+    compile_recipe,
+    dataset_content,
+    sources_read,
+)
 from geolookup_builder.demands import check as demands_check
 from geolookup_builder.demands import failures, read_quality
 from geolookup_builder.downloads import read_through, with_local_paths
 from geolookup_builder.enrichment.regions import COLUMNS as REGION_COLUMNS
 from geolookup_builder.enrichment.regions import FILE as REGION_NAMES
 from geolookup_builder.enrichment.regions import Regions
-from geolookup_builder.flatten import (
-    Intervals,
-    coalesce,
-    duplicates,
-    flatten,
-    may_decide_beyond,
-)
+from geolookup_builder.flatten import duplicates, flatten, may_decide_beyond
 from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.layers import hide, nothing, of_source, underlay
+from geolookup_builder.layers import hide, nothing, of_rows, underlay
 from geolookup_builder.limits import Bound
 from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
