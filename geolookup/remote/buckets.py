@@ -80,16 +80,12 @@ def _version(metadata: dict[str, Any]) -> Version:
         for name, value in (metadata or {}).items()
     }
     # gs states "generation", a number that each write of the object changes; s3 only the ETag.
-    etag = texts.get("etag", "")
-    modified = texts.get("last-modified") or texts.get("updated", "")
-    return Version(etag, _utc(modified), texts.get("generation") or etag)
-
-
-def _utc(text: str) -> str:
+    etag = texts.get("generation") or texts.get("etag", "")
     try:
-        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+        modified = datetime.fromisoformat(texts.get("last-modified") or texts.get("updated", ""))
     except ValueError:
-        return ""
+        return Version(etag)
+    return Version(etag, modified.astimezone(UTC).isoformat())
 
 
 def _chunks(remote: Remote, file: pa.NativeFile, start: int, total: int) -> Iterator[bytes]:

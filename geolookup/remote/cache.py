@@ -21,6 +21,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,10 +38,10 @@ from geolookup.filesystem.ownership import check_strictly
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.remote import Version
 from geolookup.remote.address import Remote
-from geolookup.remote.months import is_month
 
 #: Hexadecimal digits of the digest in a folder's name: enough to tell the files of one address.
 _DIGEST_DIGITS = 16
+_MONTH = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 _CURRENT, _COMPILED, _PART = "kept.json", "compiled.json", "part.json"
 
 
@@ -91,19 +92,15 @@ class CacheEntry:
         another user can have changed an entry that must be strict.
         """
         if self._remote.strict:
-            self._check_owners()
+            try:
+                # Who can write a file can write its digest in the note, too.
+                check_strictly([self._folder, *self._folder.rglob("*")])
+            except DatasetError as error:
+                problem = f"its copy in the cache is not safe: {error.path}: {error.problem}"
+                remedy = f"{error.remedy}, or use another cache"
+                raise self._remote.refused(problem, remedy) from error
         files = filter(None, map(self._noted, (_CURRENT, _COMPILED)))
         return next((file for file in files if _is_whole(file, sha256)), None)
-
-    def _check_owners(self) -> None:
-        """Raise BuildError if another user can write the entry, a file of it, or a parent."""
-        try:
-            # Who can write a file can write its digest in the note, too.
-            check_strictly([self._folder, *self._folder.rglob("*")])
-        except DatasetError as error:
-            problem = f"its copy in the cache is not safe: {error.path}: {error.problem}"
-            remedy = f"{error.remedy}, or use another cache"
-            raise self._remote.refused(problem, remedy) from error
 
     def _noted(self, name: str) -> CachedFile | None:
         """Return the file that a note states; None if it is missing."""
@@ -224,7 +221,7 @@ def _version(members: dict[str, Any]) -> Version:
     """Return the version that a note states, without members that are malformed."""
     names = (field.name for field in fields(Version))
     texts = {name: text for name in names if isinstance(text := members.get(name), str)}
-    if not is_month(texts.get("month", "")):
+    if not _MONTH.fullmatch(texts.get("month", "")):
         texts["month"] = ""  # it is a part of the path of the file
     try:
         is_utc = datetime.fromisoformat(texts.get("modified", "")).tzinfo == UTC

@@ -16,13 +16,14 @@ import ssl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.message import Message
 from email.utils import format_datetime, parsedate_to_datetime
 from urllib.error import URLError
 from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
+from geolookup.filesystem.signatures import GZIP
 from geolookup.remote import Answer, Limits, TransientError, Version
 from geolookup.remote.address import CORRECT_PATH, KEY_PLACEHOLDER, Remote, is_local
 from geolookup.remote.key import Key, key_of
@@ -45,25 +46,8 @@ _EARLY_YEAR = re.compile(r"\b00[0-9][0-9]\b")
 #: "bytes 100-199/200": first and last byte, both included, of 200; "*" for an unknown size.
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 _SECONDS = re.compile(r"[0-9]+")
-#: RFC 9110, 8.8.2.2: a file may change twice within the second that a date resolves.
-_SURE_AFTER = timedelta(seconds=60)
 #: RFC 9111, 1.2.2: stands for any greater number of seconds.
 _MOST_SECONDS = 2.0**31
-
-
-class _Connection(http.client.HTTPSConnection):
-    """A connection whose end without the end mark of TLS (close_notify) is an error (RFC 8446)."""
-
-    def connect(self) -> None:
-        super().connect()
-        # Else anybody on the way could cut a body without a length, and it would look whole.
-        self.sock.suppress_ragged_eofs = False  # type: ignore[union-attr]
-
-
-class _SecureHandler(HTTPSHandler):
-    def https_open(self, sent: Request) -> http.client.HTTPResponse:
-        """Open a connection; Python's default context checks certificates."""
-        return self.do_open(_Connection, sent)
 
 
 @contextmanager
@@ -116,7 +100,7 @@ def _send(
 def _open(remote: Remote, sent: Request, limits: Limits) -> http.client.HTTPResponse:
     """Send one request; any status is returned, for urllib gets no handlers of statuses."""
     opener, host = OpenerDirector(), sent.host
-    for handler in (ProxyHandler(), HTTPHandler(), _SecureHandler()):
+    for handler in (ProxyHandler(), HTTPHandler(), HTTPSHandler()):
         opener.add_handler(handler)
     try:
         response: http.client.HTTPResponse = opener.open(sent, timeout=limits.silence)
@@ -128,8 +112,11 @@ def _open(remote: Remote, sent: Request, limits: Limits) -> http.client.HTTPResp
         if isinstance(reason, ssl.SSLCertVerificationError):
             problem = f"the certificate of {host} is not valid ({reason.verify_message})"
             raise remote.refused(problem, CORRECT_PATH) from error
+        problem, is_unreachable = f"{host} cannot be reached", isinstance(error, URLError)
         # Without its cause, whose text may contain bytes of the server.
-        raise TransientError(f"{host} cannot be reached ({_reason(reason)})") from None
+        raise TransientError(
+            f"{problem} ({_reason(reason)})", is_unreachable=is_unreachable
+        ) from None
     return response
 
 
@@ -137,8 +124,6 @@ def _reason(error: object) -> str:
     """Return why a connection failed, without any text of the server."""
     if isinstance(error, TimeoutError):
         return "timeout"
-    if isinstance(error, ssl.SSLEOFError):
-        return "it ended without the end mark of TLS"
     return (isinstance(error, OSError) and error.strerror) or type(error).__name__
 
 
@@ -188,20 +173,18 @@ def _answer(
     if "Content-Type" in headers and headers.get_content_type() in _PAGES:
         problem = "the server answered with an HTML page"
         raise remote.refused(problem, "the key or the path may be wrong")
-    coding = headers.get("Content-Encoding", "").strip().lower().replace("x-gzip", "gzip")
-    if coding not in ("", "identity", "gzip"):
-        problem = "the server sent a Content-Encoding that was not requested"
-        raise remote.refused(problem, "download it, and name the local file")
+    coding = headers.get("Content-Encoding", "identity").strip().lower()
+    # Servers state gzip also of files that are gzip themselves: their bytes are those of the file.
+    if coding != "identity" and not (
+        "gzip" in coding and remote.file.lower().endswith(GZIP.endings)
+    ):
+        problem = "the server sent it compressed, which was not requested"
+        remedy = f'state file = "{remote.file}.gz" in the recipe if that is gzip'
+        raise remote.refused(problem, remedy)
     total = content_range(headers, start) if is_part else response.length
-    return Answer(
-        version=version(headers, key),
-        chunks=_chunks(response),
-        total=total,
-        start=start if is_part else 0,
-        # The last chunk has length 0, so a chunked body shows its end without a Content-Length.
-        ends=response.chunked or total is not None,
-        coding=coding.replace("identity", ""),
-    )
+    # The last chunk has length 0, so a chunked body shows its end without a Content-Length.
+    ends, at = response.chunked or total is not None, start if is_part else 0
+    return Answer(version(headers, key), _chunks(response), total, at, ends)
 
 
 def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
@@ -222,8 +205,8 @@ def conditions(version: Version | None, start: int = 0) -> dict[str, str]:
         return {}
     if start:
         # If-Range: the whole file (200) instead of the part (206) if the validator differs.
-        validator = entity_tag(version.validator) or _http_date(version.validator)
-        return {"Range": f"bytes={start}-", "If-Range": validator} if validator else {}
+        tag = entity_tag(version.validator)
+        return {"Range": f"bytes={start}-", "If-Range": tag} if tag else {}
     etag, modified = entity_tag(version.etag), _http_date(version.modified)
     headers = {"If-None-Match": etag, "If-Modified-Since": modified}
     return {name: value for name, value in headers.items() if value}
@@ -251,14 +234,11 @@ def content_range(headers: Message, start: int) -> int:
 
 
 def version(headers: Message, key: Key | None) -> Version:
-    """Return the version of the file; weak ETags and recent dates are not validators (RFC 9110)."""
-    etag = entity_tag(headers.get("ETag", ""))
+    """Return the version of the file; a malformed member is empty, and a tag with the key in it."""
+    etag, modified = entity_tag(headers.get("ETag", "")), _instant(headers.get("Last-Modified", ""))
     if key and key.is_in(etag):  # the cache stores the ETag
         etag = ""
-    modified, date = _instant(headers.get("Last-Modified", "")), _instant(headers.get("Date", ""))
-    text = modified.isoformat() if modified else ""
-    is_sure = modified is not None and date is not None and date - modified >= _SURE_AFTER
-    return Version(etag, text, etag if etag.startswith('"') else text if is_sure else "")
+    return Version(etag, modified.isoformat() if modified else "")
 
 
 def retry_seconds(retry_after: str) -> float | None:
