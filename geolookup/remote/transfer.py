@@ -111,7 +111,8 @@ def fetch(
                     asked = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
                     times = f"tried {failures} times" if failures > 1 else "tried once"
                     raise _failure(remote, error, f"{error.problem}{asked} ({times})") from error
-                progress.note(f"{error.problem}; retry in {wait:.1f} s")
+                if not error.is_unreachable:  # those waits are short, and the error says it
+                    progress.note(f"{error.problem}; retry in {wait:.1f} s")
                 time.sleep(wait)
 
 

@@ -160,11 +160,11 @@ def test_the_highest_and_the_lowest_rate(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def sleep(seconds: float) -> None:
         nonlocal now
-        slept.append(seconds)
+        slept.extend([seconds] if seconds else [])
         now += seconds
 
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    monkeypatch.setattr(time, "sleep", lambda seconds: seconds and sleep(seconds))
+    monkeypatch.setattr(time, "sleep", sleep)
     # Seconds before each part, its bytes, and the waits after them.
     a_silence = ((20.0, 30_000), (0.0, 1000))  # the time of a part, not more, counts for it
     for limits, parts, waits in (
