@@ -9,6 +9,5 @@ from geolookup.remote.web import (
     conditions,
     content_range,
     entity_tag,
-    retry_seconds,
     version,
 )

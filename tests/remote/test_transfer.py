@@ -25,7 +25,6 @@ from tests.internals.remote import (
     conditions,
     content_range,
     entity_tag,
-    retry_seconds,
     version,
 )
 from tests.remote.serving import (
@@ -247,7 +246,7 @@ def test_refused_conditions_are_left_out_once(tmp_path: Path, code: int) -> None
             assert len(site.asked) == requests
 
 
-NAMES = ("Content-Range", "ETag", "Last-Modified", "Date")
+NAMES = ("Content-Range", "ETag", "Last-Modified")
 LINE = st.text(st.characters(codec="latin-1", exclude_characters="\r\n"), max_size=40)
 NUMBER = st.integers(0, 10**20)
 DATE = st.builds(
@@ -262,16 +261,14 @@ RANGE = st.builds("bytes {}-{}/{}".format, NUMBER, NUMBER, NUMBER | st.just("*")
 HOSTILE = LINE | DATE | RANGE | NUMBER.map(str)
 
 
-@given(headers=st.dictionaries(st.sampled_from(NAMES), HOSTILE), retry_after=HOSTILE)
-def test_hostile_headers(headers: dict[str, str], retry_after: str) -> None:
+@given(headers=st.dictionaries(st.sampled_from(NAMES), HOSTILE))
+def test_hostile_headers(headers: dict[str, str]) -> None:
     result = version(message(headers), Key("k"))
     if result.modified:
         assert datetime.fromisoformat(result.modified).tzinfo == UTC
         assert "If-Modified-Since" in conditions(result)
     with suppress(TransientError):
         assert content_range(message(headers), 7) > 7
-    wait = retry_seconds(retry_after)
-    assert wait is None or 0 <= wait <= 2**31
 
 
 def test_a_date_is_short_and_sent_in_one_form() -> None:

@@ -13,7 +13,6 @@ import lzma
 import random
 import socket
 from dataclasses import replace
-from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -240,9 +239,8 @@ def test_the_wait_a_server_asks_for_is_kept(
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr("geolookup.remote.transfer.time.sleep", waits.append)
-    monkeypatch.setattr("geolookup.remote.web.time.time", lambda: 1_795_132_800.0)
-    for asked in ("7", formatdate(1_795_132_807, usegmt=True)):
-        acts = (status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS))
+    for other in ("x", "-1", "9" * 5000, MODIFIED):
+        acts = (status(429, Retry_After="7"), status(503, Retry_After=other), file(ROWS))
         with serving(*acts) as site:
             fetched(f"{site.url}/a.csv", tmp_path, "", Limits())
         assert waits[0] == 7
