@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -137,13 +137,17 @@ def today() -> date:
 def _request(
     remote: Remote, known: Version | None, start: int, limits: Limits
 ) -> Iterator[Answer | None]:
-    """Yield the answer for the newest month that the server has, as ``_request_one`` does."""
+    """Yield the answer for the newest month that the server has; None if it is ``known``."""
+    if remote.scheme in ("s3", "gs"):
+        from geolookup.remote.buckets import request  # it loads Arrow
+    else:
+        from geolookup.remote.web import request
     months, answer = candidates(known.month if known else "", today()), None
     with ExitStack() as stack:
         for month in months if MONTH_PLACEHOLDER in remote.uri else ("",):
             # Conditions and ranges are of the same address only.
             same = replace(known, month="") if known and known.month == month else None
-            one = _request_one(remote.of_month(month), same, start if same else 0, limits)
+            one = request(remote.of_month(month), same, start if same else 0, limits)
             try:
                 answer = stack.enter_context(one)
             except MissingFileError as error:
@@ -153,18 +157,6 @@ def _request(
         else:
             raise missing
         yield answer and replace(answer, version=replace(answer.version, month=month))
-
-
-def _request_one(
-    remote: Remote, known: Version | None, start: int, limits: Limits
-) -> AbstractContextManager[Answer | None]:
-    if remote.scheme in ("s3", "gs"):
-        from geolookup.remote import buckets  # it loads Arrow
-
-        return buckets.request(remote, known, start, limits)
-    from geolookup.remote import web
-
-    return web.request(remote, known, start, limits)
 
 
 def _failure(remote: Remote, error: TransientError, problem: str) -> DownloadError:

@@ -227,18 +227,14 @@ def content_range(headers: Message, start: int) -> int:
 
 def version(headers: Message, key: Key | None) -> Version:
     """Return the version of the file; a malformed member is empty, and a tag with the key in it."""
-    etag, modified = entity_tag(headers.get("ETag", "")), _instant(headers.get("Last-Modified", ""))
+    etag, date = entity_tag(headers.get("ETag", "")), headers.get("Last-Modified", "")
     if key and key.is_in(etag):  # the cache stores the ETag
         etag = ""
-    return Version(etag, modified.isoformat() if modified else "")
-
-
-def _instant(date: str) -> datetime | None:
-    """Return the date of a header in UTC; None if it is malformed or too long."""
     if len(date) > LONGEST_DATE or _EARLY_YEAR.search(date):
-        return None
+        return Version(etag)
     try:
-        instant = parsedate_to_datetime(date)
-        return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
+        modified = parsedate_to_datetime(date)
+        modified = modified if modified.tzinfo else modified.replace(tzinfo=UTC)
+        return Version(etag, modified.astimezone(UTC).isoformat())
     except (ValueError, OverflowError):
-        return None
+        return Version(etag)

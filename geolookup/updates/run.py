@@ -100,12 +100,17 @@ def run(job: Job) -> StoreResult:
             return job.result.ended("recent")
         before = replace(before, source=job.title)
         if job.dry_run:
-            return _plan(job, before, folder)
+            check_place(job.store)
+            with _offer(job, before, folder) as offer:
+                if offer.incoming is not None:
+                    return plan_publication(job.store, offer.incoming, job.retention)
+            return job.result.ended(offer.state)
         try:
             state, members = _publish(job, before, folder)
         except (GeoLookupError, OSError) as error:
             with suppress(OutputError):  # the disk may be full: the first failure is the cause
-                write_state(job.store, before.after("failed", str(error) or type(error).__name__))
+                problem = str(error) or type(error).__name__
+                write_state(job.store, before.after("failed", problem))
             raise
         if state != "held":  # also what an update that died has left to be pruned
             with job.step("prune"):
@@ -128,14 +133,6 @@ def _is_recent(job: Job, before: State) -> bool:
     return pointer.current_of(job.store) is not None and timedelta(0) <= passed < job.if_older
 
 
-def _plan(job: Job, before: State, folder: Path) -> StoreResult:
-    check_place(job.store)
-    with _offer(job, before, folder) as offer:
-        if offer.incoming is not None and offer.state == "published":
-            return plan_publication(job.store, offer.incoming, job.retention)
-    return job.result.ended(offer.state)
-
-
 def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]]:
     """Publish what the source offers; return the state, and members of the record after it."""
     # When it began, not when it ended: later changes of a server are not in this update.
@@ -155,23 +152,22 @@ def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]
 
 @contextmanager
 def _offer(job: Job, before: State, folder: Path) -> Iterator[Offer]:
-    """Yield what the source offers to the store; UpdateError if it fails."""
+    """Yield what the source offers to the store; UpdateError if it fails.
+
+    Recipes and archives do not bring back a generation that a rollback withdrew.
+    """
+    withdrawn = {entry.generation for entry in pointer.read(job.store) if entry.withdrawn}
     try:
         if isinstance(job.source, Mirror):
             with mirror_offer(job, job.source, before, folder) as offer:
                 yield offer
         elif isinstance(job.source, Path):
             with from_archive(job.source) as incoming:
-                yield _unless_withdrawn(job, Offer("published", incoming))
+                is_held = incoming.generation in withdrawn
+                yield Offer("held") if is_held else Offer("published", incoming)
         else:
-            yield _unless_withdrawn(job, recipe_offer(job, job.source, before, folder))
+            offer = recipe_offer(job, job.source, before, folder)
+            is_held = offer.incoming is not None and offer.incoming.generation in withdrawn
+            yield Offer("held") if is_held else offer
     except (BuildError, MirrorError) as error:
         raise UpdateError([str(error)], wait=getattr(error, "wait", None)) from error
-
-
-def _unless_withdrawn(job: Job, offer: Offer) -> Offer:
-    """Return what a store takes of an offer: no generation that a rollback withdrew."""
-    withdrawn = {entry.generation for entry in pointer.read(job.store) if entry.withdrawn}
-    if offer.incoming is not None and offer.incoming.generation in withdrawn:
-        return Offer("held")
-    return offer
