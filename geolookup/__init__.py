@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from geolookup.kernel.python_answer import Answer
     from geolookup.mirrors.folder import mirror
     from geolookup.store.signatures import sign
-    from geolookup.updates.update import update
+    from geolookup.updates.run import update
 
     _D = TypeVar("_D")
 
@@ -161,7 +161,7 @@ _LAZY = {
         "geolookup.history.generations": "generations rollback",
         "geolookup.history.pruning": "prune",
         "geolookup.store.signatures": "sign",
-        "geolookup.updates.update": "update",
+        "geolookup.updates.run": "update",
         "geolookup_builder.calls": "build check",
     }.items()
     for name in names.split()

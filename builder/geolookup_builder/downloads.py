@@ -14,7 +14,6 @@ import geolookup
 from geolookup.contract.tzdatabase import zone_names
 from geolookup.errors import BuildError, DownloadError, OutputError
 from geolookup.filesystem.cache import default_folder
-from geolookup.filesystem.signatures import MMDB, PARQUET
 from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
 from geolookup.remote import Version
@@ -57,19 +56,14 @@ def with_strict_cache(recipe: Recipe) -> Recipe:
     return replace(recipe, sources=sources)
 
 
-def read_through(path: Path) -> bool:
-    """Read a compressed file up to its checksum; BuildError for a damaged one.
-
-    Returns whether its format has an end: a checksum, or the mark of an MMDB or Parquet file, that
-    every download is checked for.
-    """
+def read_through(path: Path) -> None:
+    """Read a compressed file up to its checksum; BuildError for a damaged one."""
     if not packing(path):
-        return path.name.lower().endswith((*MMDB.endings, *PARQUET.endings))
+        return
     for member in members(path.name, path.parent, ("",)):
         with member.open() as stream:
             while stream.read(_CHUNK):
                 pass
-    return True
 
 
 @contextmanager

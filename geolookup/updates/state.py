@@ -49,22 +49,14 @@ class State:
     followed: str = ""
     inputs: str = ""
 
-    def after_failure(self, problem: str) -> State:
-        """Return the state after an update that failed."""
-        counts, failures = self._counted("failed"), self.failures + 1
-        return replace(
-            self, counts=counts, failures=failures, problem=problem, failed_at=timestamp()
-        )
-
-    def after_success(self, outcome: str, **members: Any) -> State:
-        """Return the state after an update with another outcome, and members that changed."""
-        counts = self._counted(outcome)
-        return replace(
-            self, counts=counts, failures=0, problem="", succeeded_at=timestamp(), **members
-        )
-
-    def _counted(self, outcome: str) -> dict[str, int]:
-        return {**self.counts, outcome: self.counts.get(outcome, 0) + 1}
+    def after(self, outcome: str, problem: str = "", **members: Any) -> State:
+        """Return the state after an update, with members that changed; ``problem``: it failed."""
+        members |= {"counts": {**self.counts, outcome: self.counts.get(outcome, 0) + 1}}
+        if problem:
+            members |= {"failures": self.failures + 1, "failed_at": timestamp()}
+        else:
+            members |= {"failures": 0, "succeeded_at": timestamp()}
+        return replace(self, problem=problem, **members)
 
 
 def read_state(store: str | os.PathLike[str]) -> State:

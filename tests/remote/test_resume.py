@@ -74,10 +74,6 @@ LATER = {
         answered(ONE[AT:-9], f"bytes {AT}-{ONE_ENDS}", Content_Length=str(len(ONE) - AT)),
         answered(ONE[-9:], f"bytes {len(ONE) - 9}-{ONE_ENDS}"),
     ],
-    "packed now": [
-        answered(ONE[AT:], f"bytes {AT}-{ONE_ENDS}", Content_Encoding="gzip"),
-        file(ONE),
-    ],
 }
 
 
@@ -106,7 +102,7 @@ def test_what_stays_of_a_failure_is_what_can_be_resumed(tmp_path: Path) -> None:
     assert list(tmp_path.glob("cache/*/part")) == []
 
 
-NOTES = (None, "{", "[]", json.dumps({"validator": '"one"', "bytes": "x"}))
+NOTES = (None, "{", "[]", json.dumps({"etag": '"one"', "bytes": "x"}))
 
 
 def test_a_part_is_complete_and_has_its_note(tmp_path: Path) -> None:
