@@ -24,8 +24,7 @@ from geolookup.integrity import VerifiedDataset
 from geolookup.remote.transfer import ask
 from geolookup.signing.statement import read_signature, signed_statement
 from geolookup.store import pointer
-from geolookup.store.signatures import check_signers, is_signed_by
-from geolookup.store.trusted import latest_serial
+from geolookup.store.trusted import check_signers, is_signed_by, latest_serial
 from geolookup.updates.first_download import first_download
 from geolookup.updates.job import Job, Offer
 from geolookup.updates.state import State

@@ -31,7 +31,7 @@ from geolookup.progress import Progress
 from geolookup.signing.keys import PrivateKey, PublicKey
 from geolookup.store import pointer
 from geolookup.store.changing import changing
-from geolookup.store.retention import Retention
+from geolookup.store.in_force import Retention
 from geolookup.store.trusted import trust_first
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from geolookup.archives.head import is_archive
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import MirrorError
-from geolookup.history.pruning import log_warnings
+from geolookup.history.generations import log_warnings
 from geolookup.history.result import StoreResult
 from geolookup.mirrors.source import Mirror, is_mirror
 from geolookup.signing.keys import SigningKeys, read_signing_keys
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store.changing import store_path
-from geolookup.store.retention import Retention
+from geolookup.store.in_force import Retention
 from geolookup.updates.job import Job, Tell
 from geolookup.updates.run import run
 
