@@ -71,13 +71,12 @@ if TYPE_CHECKING:
         Time,
     )
     from geolookup.engine.values import Options
-    from geolookup.history.generations import generations, rollback
-    from geolookup.history.pruning import prune
+    from geolookup.history.generations import generations, prune, rollback
     from geolookup.history.publishing import publish
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
     from geolookup.mirrors.folder import mirror
-    from geolookup.store.signatures import sign
+    from geolookup.store.trusted import sign
     from geolookup.updates.run import update
 
     _D = TypeVar("_D")
@@ -158,9 +157,8 @@ _LAZY = {
         "geolookup.integrity": "verify",
         "geolookup.kernel.answers": "Answer",
         "geolookup.mirrors.folder": "mirror",
-        "geolookup.history.generations": "generations rollback",
-        "geolookup.history.pruning": "prune",
-        "geolookup.store.signatures": "sign",
+        "geolookup.history.generations": "generations prune rollback",
+        "geolookup.store.trusted": "sign",
         "geolookup.updates.run": "update",
         "geolookup_builder.calls": "build check",
     }.items()

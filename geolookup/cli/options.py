@@ -102,7 +102,7 @@ def past_dataset(path: str | None, name: str = "as_of") -> str | None:
 
 def folder_as_of(path: str | None, instant: int) -> str:
     """Return the folder of the generation of a store that was in force at an instant."""
-    from geolookup.history.past_path import folder_at
+    from geolookup.history.locations import folder_at
 
     return str(folder_at(dataset_path(path), instant))
 

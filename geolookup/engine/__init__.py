@@ -127,14 +127,14 @@ class Engine(NetworkAnswers):
         )
 
     def generations(self) -> Generations:  # noqa: D102 - inherited
-        from geolookup.history.store_generations import StoreGenerations
+        from geolookup.history.locations import generations_of
 
         if self._requirements.instant is not None:
             problem = "enrich: as_of needs an engine of the whole store"
             raise ValueError(f"{problem}; this one was opened as of an instant")
         overlay = getattr(self._location, "overlay", None)
-        keys = self._requirements.keys
-        return StoreGenerations(self._location.path, self._open_state(), overlay, keys)
+        state = self._open_state()
+        return generations_of(self._location.path, state, overlay, self._requirements)
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.
@@ -341,13 +341,13 @@ def _location(
 def _base(path: str, requirements: Requirements, past: str | None) -> Location:
     if requirements.instant is None:
         if os.path.isfile(path):
-            from geolookup.history.archive_path import of_file
+            from geolookup.history.locations import of_file
 
             return of_file(path, requirements)
         from geolookup.store.resolve import DatasetPath
 
         return DatasetPath(path, requirements)
-    from geolookup.history.past_path import PastPath
+    from geolookup.history.locations import PastPath
     from geolookup.store.in_force import generation_at
 
     return PastPath(path, past or generation_at(path, requirements.instant), requirements)

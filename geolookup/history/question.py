@@ -21,6 +21,11 @@ class Question(NamedTuple):
     is_prefix: bool  # as asked: a prefix of one address too
 
     @property
+    def range(self) -> tuple[int, int, int]:
+        """Family, first and last address."""
+        return self.family, self.first, self.last
+
+    @property
     def address(self) -> str:
         """The text of the first address; of an address, the one that is looked up."""
         return canonical(self.family, self.first)
@@ -38,12 +43,17 @@ def read_question(ip: object, *, clean: bool) -> Question:
     With ``clean`` a text that is neither is cleaned. Raises InvalidAddressError.
     """
     network = _network(ip)
-    if network is not None:
+    if network is None:
+        family, first = parse(clean_text(ip) if clean else ip)
+        text, last = canonical(family, first), first
+    else:
+        text, family = str(network), network.version
         first, last = int(network[0]), int(network[-1])
-        return Question(str(network), *_carried(network.version, first, last), is_prefix=True)
-    family, value = parse(clean_text(ip) if clean else ip)
-    text = canonical(family, value)
-    return Question(text, *_carried(family, value, value), is_prefix=False)
+    # The IPv4 range that both ends carry: 2002:808:800::/40 carries 8.8.8.0 to 8.8.8.255.
+    ends = effective(family, first), effective(family, last)
+    if ends[0][0] == ends[1][0] == 4:
+        (family, first), (_, last) = ends
+    return Question(text, family, first, last, network is not None)
 
 
 def _network(ip: Any) -> Network | None:
@@ -60,14 +70,3 @@ def _network(ip: Any) -> Network | None:
         return ipaddress.ip_network(f"{address}/{length}")
     except ValueError:  # InvalidAddressError is one
         return None
-
-
-def _carried(family: int, first: int, last: int) -> tuple[int, int, int]:
-    """Return the IPv4 range that a range carries, if it does, or the range itself.
-
-    2002:808:800::/40 carries 8.8.8.0 to 8.8.8.255.
-    """
-    ends = effective(family, first), effective(family, last)
-    if ends[0][0] == ends[1][0] == 4:
-        return 4, ends[0][1], ends[1][1]
-    return family, first, last

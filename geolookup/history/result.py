@@ -30,8 +30,7 @@ class StoreResult:
     ``data_date`` and ``bytes`` are of it. ``counts`` are of its intervals and rows, and of an
     update's rejected rows; ``gates`` are those of an update's recipe. ``removed`` and ``archived``
     are the older generations that were removed, or became archives. ``warnings`` are failures after
-    the publication. ``expected_bytes`` is what the generations of ``keep_for`` will take, if they
-    come as often as until now. ``seconds`` are durations by step.
+    the publication. ``seconds`` are durations by step.
     """
 
     store: str
@@ -48,7 +47,6 @@ class StoreResult:
     removed: list[str] = field(default_factory=list)
     archived: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    expected_bytes: int | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -96,6 +94,4 @@ class StoreResult:
             for names, word in ((self.removed, "removed"), (self.archived, "archived"))
             if names
         ]
-        if self.expected_bytes is not None:
-            parts.append(f"at this pace, all to keep will take about {self.expected_bytes:,} bytes")
         return "; ".join(parts)

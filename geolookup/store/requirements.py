@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from geolookup.dataset.files import Dataset
-    from geolookup.dataset.metadata import Age
     from geolookup.signing.keys import PublicKey
     from geolookup.signing.trust import TrustedKeys
 
@@ -110,7 +109,7 @@ class Requirements:
 
         from geolookup.filesystem.ownership import check_dataset
         from geolookup.signing.trust import Trust
-        from geolookup.store.signatures import check_trusted
+        from geolookup.store.trusted import check_trusted
 
         check_dataset(Path(dataset.path))
         before = (name, serial) if self.instant is None else (None, 0)
@@ -147,7 +146,8 @@ class Requirements:
         if self.keys:
             self._check_statement(new, old.manifest.metadata().name, old.serial)
         verify(new.path)
-        lost = set(_fields(old)) - set(_fields(new))
+        fields, remaining = (data.manifest.metadata().fields for data in (old, new))
+        lost = {*fields} - {*remaining}
         if lost and not self.allow_lost_fields:
             problem = f"lacks {', '.join(sorted(lost))} of the old generation"
             remedy = "publish data that have them, or open with allow_lost_fields=True"
@@ -158,19 +158,17 @@ class Requirements:
         """Return how the age exceeds the limit, as text; None if it does not."""
         if self.limit is None:
             return None
-        age = self._age(dataset)
+        metadata = dataset.manifest.metadata()
+        if self.instant is None:
+            age = metadata.age
+        else:  # at that instant
+            from datetime import UTC, datetime
+
+            age = metadata.age_on(datetime.fromtimestamp(self.instant, UTC).date())
         if not age.exceeds(self.limit):
             return None
         days = self.limit.total_seconds() / 86_400
         return f"the age of the data is {age}, above max_age of {days:.6g} days"
-
-    def _age(self, dataset: Dataset) -> Age:
-        """Return the age of the data today, or at the instant of the past."""
-        if self.instant is None:
-            return dataset.manifest.metadata().age
-        from datetime import UTC, datetime
-
-        return dataset.manifest.metadata().age_on(datetime.fromtimestamp(self.instant, UTC).date())
 
 
 def age_notice(dataset: Dataset) -> str | None:
@@ -198,7 +196,3 @@ def _log_notice(dataset: Dataset) -> None:
         from logging import getLogger
 
         getLogger("geolookup").info("%s", notice)
-
-
-def _fields(dataset: Dataset) -> tuple[str, ...]:
-    return dataset.manifest.metadata().fields

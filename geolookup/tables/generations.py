@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import count_text
@@ -13,23 +13,15 @@ if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
 
 
-class Generations(Protocol):
+@dataclass(frozen=True, slots=True)
+class Generations:
     """The periods of a store, the oldest first, without gaps; the last one has no end."""
 
-    @property
-    def store(self) -> str:
-        """The store, for messages."""
-
-    @property
-    def begins(self) -> Sequence[int]:
-        """The first Unix second of each period."""
-
-    @property
-    def by_period(self) -> Sequence[str | None]:
-        """The generation of each period; None if it is pruned. The last one exists."""
-
-    def open(self, generation: str) -> State:
-        """Return the open dataset of a generation; DatasetError if it cannot be opened."""
+    store: str  # for messages
+    begins: Sequence[int]  # the first Unix second of each period
+    by_period: Sequence[str | None]  # the generation; None if it is pruned. The last one exists.
+    #: Returns the open dataset of a generation; DatasetError if it cannot be opened.
+    open: Callable[[str], State]
 
 
 @dataclass(slots=True)

@@ -18,8 +18,7 @@ from geolookup.remote.cache import CacheEntry
 from geolookup.remote.transfer import UnreachableError, ask
 from geolookup.signing.statement import read_signature, signed_statement
 from geolookup.store import pointer
-from geolookup.store.signatures import check_signers, is_signed_by
-from geolookup.store.trusted import latest_serial
+from geolookup.store.trusted import check_signers, is_signed_by, latest_serial
 from geolookup.updates.job import Job, Offer
 from geolookup.updates.state import State
 

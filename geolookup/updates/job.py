@@ -36,7 +36,7 @@ from geolookup.signing.keys import PrivateKey, PublicKey, read_signing_keys
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
-from geolookup.store.retention import Retention
+from geolookup.store.in_force import Retention
 from geolookup.store.trusted import trust_first
 
 if TYPE_CHECKING:

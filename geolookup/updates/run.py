@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import BuildError, GeoLookupError, MirrorError, OutputError, UpdateError
+from geolookup.history.generations import log_warnings, prune_after
 from geolookup.history.incoming import from_archive
-from geolookup.history.pruning import log_warnings, prune_after
 from geolookup.history.publishing import plan_publication, publish_into
 from geolookup.history.result import StoreResult
 from geolookup.mirrors.source import Mirror

@@ -22,7 +22,7 @@ from geolookup.errors import BuildError, name_text, near_match
 from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
-from geolookup.store.retention import Retention
+from geolookup.store.in_force import Retention
 from geolookup_builder import expected_rows, restrictions
 from geolookup_builder.demands import Quality, read_quality
 from geolookup_builder.expected_rows import RowRules

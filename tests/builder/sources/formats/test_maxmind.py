@@ -102,7 +102,11 @@ def test_city_blocks_find_their_places(read: Read, monkeypatch: pytest.MonkeyPat
 
 
 FORK = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X"
-USELESS = {"COPYRIGHT.txt": "terms", "X-Blocks-IPv4.csv.bak": "no", "__MACOSX/._CITY.CSV": FORK}
+USELESS: dict[str, str | bytes] = {
+    "COPYRIGHT.txt": "terms",
+    "X-Blocks-IPv4.csv.bak": "no",
+    "__MACOSX/._CITY.CSV": FORK,
+}
 
 
 def test_a_delivery(tmp_path: Path) -> None:
@@ -110,10 +114,9 @@ def test_a_delivery(tmp_path: Path) -> None:
     archive = zipped({**CITY_FILES, "../__MACOSX/x/._City-Blocks-IPv4.csv": FORK})
     check_city(read_at(tmp_path, {"city.zip": archive}, one("maxmind", "city.zip")))
     (tmp_path / "delivery" / "__MACOSX").mkdir(parents=True)
-    files = {name.upper(): content for name, content in CITY_FILES.items()} | USELESS
-    for name, content in files.items():
+    for name, content in {**CITY_FILES, **USELESS}.items():
         data = content if isinstance(content, bytes) else content.encode()
-        (tmp_path / "delivery" / name).write_bytes(data)
+        (tmp_path / "delivery" / name.upper()).write_bytes(data)
     reading = read_at(tmp_path, {}, one("maxmind", "delivery"))
     assert reading.source.read == 6
     check_city(reading)

@@ -115,6 +115,7 @@ def test_metadata_and_keys_of_any_kind_are_one_short_line(read: Read) -> None:
     kinds = ("a\nb\x1b[31m", "x" * 60_000, ["GeoIP2-City"], {"en": 1}, 7)
     many = {f"k{at:05}": "x" for at in range(12_000)}
     dots = {"a.b": {"": "x"}, "": "y", "\n\x9b": "z", "7": ({"8": "x"},)}
+    unread: tuple[str, ...]
     for kind in kinds:
         for more in ({}, {"long" * 200: "x", **many}, dots):
             record = {"country_code": "NO", **more}
