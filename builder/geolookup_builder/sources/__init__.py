@@ -17,7 +17,6 @@ from geolookup_builder.sources.formats import (
     lists,
     maxmind,
     mmdb,
-    pfx2as,
 )
 from geolookup_builder.sources.reading.reader import SourceFormat
 
@@ -39,7 +38,7 @@ FORMATS: dict[str, SourceFormat] = {
         headerless_vendors.IPTOASN,
         maxmind.FORMAT,
         mmdb.FORMAT,
-        pfx2as.FORMAT,
+        lists.PFX2AS,
         lists.RIR,
         headerless_vendors.SAPICS,
         lists.TOR,
