@@ -217,9 +217,10 @@ DEMANDED = {
     "ip2location": "db = 1",
     "ip2proxy": "db = 2",
 }
+LISTS = ("cidr-list", "geofeed", "pfx2as", "rir", "tor")
 READ = {
     ("mmdb", "MMDB"), ("parquet", "Parquet"), ("ipinfo", "Parquet"), ("iplocate", "Parquet"),
-    *(("geofeed", name) for name in KINDS if name.startswith("UTF-")),
+    *((name, kind) for name in LISTS for kind in KINDS if kind.startswith("UTF-")),
 }  # fmt: skip
 
 

@@ -21,24 +21,13 @@ from geolookup_builder.sources.reading.dictionary_columns import without_rows
 from geolookup_builder.sources.reading.products import Product, words
 
 _MISSING = "-"
-#: Columns that occur together, in the order of all files.
-_GROUPS = {
-    "C": "country_code country_name",
-    "R": "region city",
-    "L": "latitude longitude",
-    "Z": "zip",
-    "T": "time_zone",
-    "I": "isp",
-    "D": "domain",
-    "N": "net_speed",
-    "A": "idd_code area_code",
-    "W": "weather_station_code weather_station_name",
-    "M": "mcc mnc mobile_brand",
-    "E": "elevation",
-    "U": "usage_type",
-    "B": "address_type category",
-    "S": "district asn as",
-}
+#: The columns in the order of all files; those of a group, a letter, occur together.
+_COLUMNS = (
+    "C.country_code C.country_name R.region R.city L.latitude L.longitude Z.zip T.time_zone I.isp "
+    "D.domain N.net_speed A.idd_code A.area_code W.weather_station_code W.weather_station_name "
+    "M.mcc M.mnc M.mobile_brand E.elevation U.usage_type B.address_type B.category S.district "
+    "S.asn S.as"
+)
 #: The groups of DB26, DB25, …
 _DATABASES = (
     "CRLZTIDNAWMEUBS CRLZTIDNAWMEUB CRLZTIDNAWMEU CRLIDMU CRLZTIDNAWME CRLZTAE CRLZTIDNAWM CRLIDM "
@@ -169,7 +158,7 @@ _LOCATIONS = Catalogue(
     _PRODUCT,
     {
         **{
-            f"DB{26 - at}": " ".join(_GROUPS[group] for group in groups)
+            f"DB{26 - at}": " ".join(name[2:] for name in _COLUMNS.split() if name[0] in groups)
             for at, groups in enumerate(_DATABASES.split())
         },
         "ASN": "asn as",
