@@ -229,7 +229,7 @@ def tar_files(
         except (ValueError, OverflowError, RecursionError) as error:
             raise tarfile.ReadError("a header that is not valid") from error
     members = {info: info.name for info in infos if not info.isdir()}
-    files = []
+    files = list[tuple[str, Opener]]()
     for info in budget.select(path, suffixes, members):
         label = f"{path}!{info.name}"
         # The bytes of a sparse member are not those of its file.
