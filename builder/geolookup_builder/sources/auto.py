@@ -13,12 +13,10 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from geolookup.errors import BuildError, listed, name_text
 from geolookup.filesystem.signatures import is_binary
-from geolookup.filesystem.unpacking import reading_errors
 from geolookup_builder.datasets.source import is_dataset_path
 from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec, toml_text
 from geolookup_builder.recipe.names import near_column
@@ -116,20 +114,17 @@ def _detections(spec: SourceSpec) -> dict[str, Detections]:
             of_files[member.label] = detections
         elif miss:
             misses.append(miss)
-        elif not _among_others(member, spec):
+        # An archive or a folder may hold licences besides data.
+        elif len(member.file_names) == 1 and not (spec.base / spec.path).is_dir():
             raise _unknown_file(start)
     if misses and not of_files:
         raise max(misses, key=lambda error: error.score)
     if not of_files:
-        raise _unknown_files(spec.base / spec.path, files)
+        names = listed([name_text(member.file_names[0]) for member in files], _LISTED)
+        problem = f"not recognised: no file of a known format{f', but {names}' if names else ''}"
+        remedy = "name the files of data, or name their format"
+        raise BuildError(spec.base / spec.path, problem, remedy=remedy)
     return of_files
-
-
-def _among_others(member: Member, spec: SourceSpec) -> bool:
-    """Return whether a file is from an archive or folder: these may hold licences besides data."""
-    path = spec.base / spec.path
-    with reading_errors(str(path)):  # such as a name longer than the system allows
-        return len(member.file_names) > 1 or path.is_dir()
 
 
 def _examine(start: Opening) -> tuple[Detections, NearMissError | None]:
@@ -203,18 +198,6 @@ def _unknown_file(opening: Opening) -> BuildError:
         keys = ", ".join(f"{key} = {toml_text(value)}" for key, value in options.items())
         remedy = f'name its columns, such as format = "csv", {keys}; or {remedy}'
     return BuildError(member.label, f"not recognised: {problem}", remedy=remedy)
-
-
-def _unknown_files(path: Path, members: Sequence[Member]) -> BuildError:
-    """Return the error about an archive, a folder or a glob without a file of a known format."""
-    kinds = {member: kind_of(member) for member in members[:_LISTED]}
-    files = [
-        f"{name_text(member.file_names[0])} ({kind.name if kind else 'of unknown content'})"
-        for member, kind in kinds.items()
-    ]
-    others = listed(files, _LISTED, len(members) - len(files))
-    problem = f"not recognised: no file of a known format{f', but {others}' if files else ''}"
-    return BuildError(path, problem, remedy="name the files of data, or name their format")
 
 
 def _options(member: Member) -> dict[str, Any]:

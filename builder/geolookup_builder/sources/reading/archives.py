@@ -23,7 +23,7 @@ from typing import IO, Any, TypeVar
 
 import pyarrow as pa
 
-from geolookup.errors import BuildError, name_text
+from geolookup.errors import BuildError, listed, name_text
 from geolookup.filesystem import limits, open_regular
 
 Opener = Callable[[], AbstractContextManager[Any]]
@@ -114,9 +114,8 @@ class Budget:
             elif not name.endswith("/"):
                 self.others.append(f"{path}!{name}")
         if not keys:
-            first = ", ".join(map(name_text, [*names.values()][:_LISTED]))
-            more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-            others = f", but {first}{more}" if names else ""
+            files = listed([*map(name_text, names.values())], _LISTED)
+            others = f", but {files}" if names else ""
             problem = no_file(suffixes, "archive") + others
             raise BuildError(path, problem, remedy="name another file")
         return sorted(keys, key=names.__getitem__)

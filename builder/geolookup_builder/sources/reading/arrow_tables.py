@@ -34,23 +34,18 @@ def table(label: str, data: Any) -> pa.Table | None:
     ``label`` names it in messages. None if it is not a table, a stream or a lazy table. Raises
     BuildError for columns that Arrow does not have.
     """
-    rows = data if _has_capsule(data) else _compute(data)
-    if not _has_capsule(rows):
-        return None
-    if isinstance(rows, pa.Table):
+    rows = data
+    if not _has_capsule(data):
+        compute = next((getattr(data, name) for name in _COMPUTE if hasattr(data, name)), None)
+        rows = compute() if callable(compute) else None
+    if rows is None or isinstance(rows, pa.Table):
         return rows
     with _errors(label, pa.ArrowException, ValueError, TypeError):
-        return pa.table(rows)
+        return pa.table(rows) if _has_capsule(rows) else None
 
 
 def _has_capsule(data: Any) -> bool:
     return any(hasattr(data, name) for name in _CAPSULES)
-
-
-def _compute(data: Any) -> Any:
-    """Return the table of a lazy one; None for other objects."""
-    method = next((getattr(data, name) for name in _COMPUTE if hasattr(data, name)), None)
-    return method() if callable(method) else None
 
 
 def member(label: str, rows: pa.Table) -> Member:

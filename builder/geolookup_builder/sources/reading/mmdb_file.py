@@ -117,7 +117,10 @@ def open_mmdb(member: Member) -> Iterator[MmdbFile]:
                 with maxminddb.open_database(stream.name) as reader:
                     yield MmdbFile(reader, stream)
             else:
-                data = _unpacked(member, stream)
+                data = stream.read(_MAX_BYTES + 1)
+                if len(data) > _MAX_BYTES:
+                    problem = "too large to be read packed"
+                    raise BuildError(member.label, problem, remedy="unpack it")
                 with maxminddb.open_database(io.BytesIO(data), maxminddb.MODE_FD) as reader:
                     yield MmdbFile(reader, io.BytesIO(data))
         except _DAMAGE as error:
@@ -134,13 +137,6 @@ def _library() -> Any:
         remedy = "pip install 'geolookup[mmdb]'"
         raise BuildError("mmdb", "needs the package maxminddb", remedy=remedy) from error
     return maxminddb
-
-
-def _unpacked(member: Member, stream: IO[bytes]) -> bytes:
-    data = stream.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise BuildError(member.label, "too large to be read packed", remedy="unpack it")
-    return data
 
 
 def _nodes(tree: bytes, count: int, record_bits: int) -> I64:
@@ -269,18 +265,16 @@ def _at(path: str, values_by_path: dict[str, Sequence[Record]]) -> Sequence[Reco
         # "city.names.en": the values at "city.names" are found once for all languages.
         above, _, step = path.rpartition(".")
         values = _at(above, values_by_path)
-        # "subdivisions.0": a position of a list, or a key "0" of a map.
-        if step.isdecimal():
-            values_by_path[path] = [_item(value, step) for value in values]
-        else:
-            values_by_path[path] = [v.get(step) if v.__class__ is dict else None for v in values]
+        values_by_path[path] = [_below(value, step) for value in values]
     return values_by_path[path]
 
 
-def _item(value: Record, step: str) -> Record:
-    if isinstance(value, list):
-        return value[int(step)] if int(step) < len(value) else None
-    return value.get(step) if isinstance(value, dict) else None
+def _below(value: Record, step: str) -> Record:
+    """Return the value of a key; of a list that of a position: "subdivisions.0"."""
+    if value.__class__ is dict:
+        return value.get(step)
+    is_item = value.__class__ is list and step.isdecimal() and int(step) < len(value)
+    return value[int(step)] if is_item else None
 
 
 def _text(value: Record, may_be_list: bool, is_above: bool) -> str | None:

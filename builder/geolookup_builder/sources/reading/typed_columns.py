@@ -78,15 +78,10 @@ def _find_rejects(
             # Numbers count from 1 over the member; ``start`` rows are before this batch.
             for number in sorted(record for record in reasons if 0 < record - start <= len(rows)):
                 row = columns.slice(number - start - 1, 1).to_pylist()[0]
-                text = ",".join(map(_cell_text, row.values()))
+                cells = (c.hex() if isinstance(c, bytes) else c for c in row.values())
+                text = ",".join("" if cell is None else str(cell) for cell in cells)
                 yield Reject(member.label, number, reasons[number], text)
             start += len(rows)
-
-
-def _cell_text(cell: object) -> str:
-    if isinstance(cell, bytes):
-        return cell.hex()
-    return "" if cell is None else str(cell)
 
 
 def columns_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Path]:

@@ -322,7 +322,7 @@ def test_deep_json(tmp_path: Path, read: Read) -> None:
     first = as_json(ROWS[:1])
     reading = read({"a.jsonl": first + deep(200)}, one("jsonl", "a.jsonl", columns))
     assert reading.source.read == 2
-    error = refused(tmp_path, "b.jsonl", first + deep(1 << 17), one("jsonl", "b.jsonl", columns))
+    error = refused(tmp_path, "b.jsonl", first + deep(1 << 13), one("jsonl", "b.jsonl", columns))
     assert error.line == 2
     late = first * 1500 + deep(1 << 17)
     reading = read({"c.jsonl": late}, one("jsonl", "c.jsonl", columns))
