@@ -169,18 +169,10 @@ def test_the_sizes_are_those_of_the_dataset(tmp_path: Path) -> None:
 #: Files that no format reads as they are, and the options that read them.
 FOREIGN = {
     "network;country_code;city_name\n8.8.8.0/24;DE;Berlin\n": 'delimiter = ";"',
-    "start\tend\tcountry\tstadt\n8.8.8.0\t8.8.8.255\tDE\tBerlin\n": (
-        'delimiter = "\\t"\n'
-        'columns = { first = "start", last = "end", country_code = "country" }'
-    ),
     "von|bis|land|breite|laenge\n8.8.8.0|8.8.8.255|DE|52.5|13.4\n": (
         'delimiter = "|"\ncolumns = { first = "von", last = "bis", country_code = "land" }'
     ),
     "id,lo,hi,cc,town,tz\nx,134744064,134744319,DE,Berlin,Europe/Berlin\n": "",
-    "lo,hi,cc,town,tz\n134744064,134744319,DE,Berlin,Europe/Berlin\n": (
-        'columns = { first = "lo", last = "hi", country_code = "cc",'
-        ' city_name = "town", time_zone = "tz" }'
-    ),
     "8.8.8.0/24;DE;Berlin\n8.8.9.0/24;DE;Berlin\n": (
         'delimiter = ";"\nheader = false\ncolumns = { network = 1, country_code = 2 }'
     ),

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.internals.builder import REASONS, ParsedRanges, from_networks, from_pairs
-from tests.internals.contract import MAX, parse
+from tests.internals.contract import MAX
 
 V6 = (1 << 128) - 1
 Answer = tuple[int, int, int] | str
@@ -117,21 +117,6 @@ def test_family_settles_what_integers_are_and_nothing_else() -> None:
         (4, 5, 9),
         (6, 0x2A00 << 112, 0x2A00 << 112 | 1),
     ]
-
-
-def test_every_prefix_length() -> None:
-    for bits in range(129):
-        top = V6 >> bits << bits
-        network = f"{_text(top)}/{128 - bits}"
-        assert answers(from_networks(column([network]))) == [span(6, top, bits)], bits
-        if bits:
-            assert parse(_text(top | 1)) == (6, top | 1)
-            network = f"{_text(top | 1)}/{128 - bits}"
-            assert answers(from_networks(column([network]))) == ["host bits set"], bits
-
-
-def _text(value: int) -> str:
-    return ":".join(f"{value >> shift & 0xFFFF:x}" for shift in range(112, -1, -16))
 
 
 EDGES = [(1 << bits) + step for bits in (0, 32, 63, 64, 65, 127, 128, 129) for step in (-1, 0, 1)]

@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
 COUNTRIES = load_countries()
 
-# --- invariants of the packaged table ---
-
-
-# --- GeoNames and the IANA database as oracles ---
-
 # Field: the countries in which countryInfo.txt says something else, and why ours stands.
 ACCEPTED = {
     "country_name": {
@@ -223,7 +218,6 @@ def test_bad_rows_and_files(tmp_path: Path) -> None:
             load_countries(write(path, first, second))
         assert (error.value.path, error.value.line) == (str(path), 3), second
         assert error.value.remedy, second
-    path = tmp_path / "own.csv"
     for content, line, problem in BAD_FILES:
         path.write_bytes(content)
         with pytest.raises(BuildError) as error:

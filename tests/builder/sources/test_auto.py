@@ -265,14 +265,6 @@ WRITTEN: list[tuple[str, str | bytes, str, str]] = [
         'delimiter = ";"\nheader = false\ncolumns = { network = 1, country_code = 2 }',
         "csv",
     ),
-    ("e.csv", "network,country,city,asn,office\n8.8.8.0/24,DE,Berlin,AS1,HQ\n", MAPPED, "csv"),
-    ("f.json", '{"network": "8.8.8.0/24", "country": "DE", "x": 1}\n', MAPPED, "jsonl"),
-    (
-        "g.parquet",
-        test_generic_typed.as_parquet([{"network": "8.8.8.0/24", "country": "DE", "x": "1"}]),
-        MAPPED,
-        "parquet",
-    ),
 ]
 
 

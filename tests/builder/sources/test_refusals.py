@@ -54,19 +54,14 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
     ],
     ("cloud", "a.json"): [
         ("", json.dumps(cloud.AWS)[:-40], "not JSON"),
-        ("", json.dumps(cloud.AWS) + "}", "not JSON"),
         ("", json.dumps(cloud.AWS).encode() + b"\xff", "not JSON that can"),
         ("", changed(cloud.AWS, ipv6_prefixes=None), "no array 'ipv6_prefixes'"),
-        ("", changed(cloud.AWS, ipv6_prefixes={}), "no array 'ipv6_prefixes'"),
         ("", changed(cloud.ORACLE, regions=["cidrs"]), "no array 'cidrs'"),
         ("", changed(cloud.ORACLE, regions=[{"x": {"cidrs": 1}}]), "no array 'cidrs'"),
         ("", changed(cloud.CLOUDFLARE, result=["ipv6_cidrs", {"ipv4_cidrs": 3}]), "no array"),
         ("", DEEP, "not JSON that can"),
         ("", BIG, "not JSON that can"),
-        ("", "[1, 2]", "not a file of ranges of"),
         ("", "{}", "not a file of ranges of"),
-        ("", "8.8.8.0/24\n", "not a file of ranges of"),
-        ("", "network,isp\n", "not a file of ranges of"),
         ("", "", "empty file"),
     ],
     ("dbip", "a.csv"): [
@@ -167,7 +162,6 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
     ("maxmind", "a.csv"): [
         ("", maxmind.CITY, "a.csv: its Locations are missing"),
         ("", "network,colour\n8.8.8.0/24,red\n", "a.csv"),
-        ("", "network\n8.8.8.0/24\n", "a.csv"),
         ("", "a,b\n1,2\n", "a.csv"),
         ("", "network,domain,domain\n8.8.8.0/24,x,y\n", "a.csv"),
         ("", maxmind.EN, "a.csv"),
@@ -175,25 +169,19 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
     ],
     ("pfx2as", "table"): [
         ("", "a,b,c\n8.8.8.0/24,1,2\n", NO_PREFIXES),
-        ("", "8.8.8.0/24 15169\n", NO_PREFIXES),
         ("", "; nothing\n", NO_PREFIXES),
-        ("", "prefix\tlength\tasn\n", NO_PREFIXES),
     ],
     ("rir", "delegated"): [
         ("", "network,country_code\n8.8.8.0/24,US\n", NO_STATISTICS),
-        ("", "# only comments\n", NO_STATISTICS),
-        ("", "\x00\x01\x02", NO_STATISTICS),
         ("", "2|", NO_STATISTICS),
     ],
     ("csv", "a.csv"): [
         ("", '{"error": "quota exceeded"}\n', "this looks like JSON; write one object a line"),
-        ("", "[1, 2]", "this looks like JSON"),
     ],
     ("sapics", "a.csv"): [
         ("", "5.1.0.0,5.1.3.255\n", NO_TABLE),
         ("", "5.1.0.0,5.1.3.255,64500\n", "'64500' is not a valid country_code"),
         ("", "5.1.0.0,5.1.3.255,CH,Zurich\n", "'CH' is not a valid asn"),
-        ("", "network,country,x\n", NO_TABLE),
         ("", UNSORTED, "is not a valid latitude"),
     ],
     ("sapics", "a.7z"): [("", b"7z\xbc\xaf\x27\x1c\x00\x04" + bytes(100), "7-Zip")],

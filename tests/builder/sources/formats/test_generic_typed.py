@@ -103,6 +103,9 @@ def test_integers(read: Read, tmp_path: Path) -> None:
         assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
     reading = read_table(read, {"first": [5], "last": [9], "isp": ["x"]}, "family = 6")
     assert reading.source.addresses["clipped"] == 5
+    declared = '[columns]\nid = "integer"\n' + one("parquet", "a.parquet")
+    content = as_parquet([{"network": "8.8.8.0/24", "id": 1 << 60}])  # beyond those of a float
+    assert read({"a.parquet": content}, declared).values("own.id", "8.8.8.8") == [1 << 60]
     firsts, lasts = [-1, 1 << 40, 1, 9, EIGHT], [5, 1 << 41, None, 1, EIGHT]
     columns = {"first": pa.array(firsts), "last": pa.array(lasts), "isp": ["x"] * 5}
     reading = read_table(read, columns, "family = 4")

@@ -81,11 +81,6 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
         "NET,AS64500,example.com,INC,hosting,US",
         HOLDER | DOMAIN | fields("user_type=hosting; asn_kind=hosting; asn_country_code=US"),
     ),
-    "asn, legacy": (
-        "KEYED,asn,domain,name,type,country",
-        "KEY,AS64500,example.com,INC,education,US",
-        HOLDER | DOMAIN | fields("user_type=college; asn_kind=education; asn_country_code=US"),
-    ),
     "asn, free": ("ENDS,asn,name,domain", "RANGE,AS64500,INC,example.com", HOLDER | DOMAIN),
     "country": ("ENDS,STATES", "RANGE,STATE", LAND),
     "country_asn": (
@@ -111,11 +106,6 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
     "carrier, as older MMDB files name it": (
         "network,carrier,country,mcc,mnc",
         "NET,Example Mobile,AU/CC/CX,505,02",
-        MOBILE | fields(_CODES),
-    ),
-    "carrier, legacy": (
-        "KEYED,name,country,mcc,mnc",
-        "KEY,Example Mobile,AU,505,02",
         MOBILE | fields(_CODES),
     ),
     "privacy": (

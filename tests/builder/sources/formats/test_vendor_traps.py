@@ -101,11 +101,6 @@ TRAPS = {
         IPV6_FILE,
         {"5.1.4.0": WINTERTHUR, "2a02:8::1": WINTERTHUR, "5.1.8.0": {}, "2a03::": {}},
     ),
-    "IP2Location: both files": Trap(
-        one("ip2location", "DB26*.CSV"),
-        {**IPV6_FILE, "DB26.CSV": test_ip2location.ipv4(26)},
-        {"5.1.4.0": WINTERTHUR, "2a02:8::1": WINTERTHUR},
-    ),
     "IP2Proxy: IPv4 in IPv6": Trap(
         one("ip2proxy", "a.csv", "db = 3"),
         {"a.csv": test_ip2proxy.rows([str(0xFFFF08080400), str(0xFFFF080804FF), *PX3])},
