@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from geolookup.errors import BuildError
 from tests.conftest import build_at
 from tests.corrupt.forging import manifest
-from tests.internals.builder import json_texts, rows
+from tests.internals.builder import json_texts, row_texts
 from tests.internals.contract import fields
 from tests.internals.dataset import SEPARATOR, canonical, crc32c, jump_table
 from tests.internals.dataset import layout as fmt
@@ -165,9 +165,9 @@ texts = st.lists(st.none() | st.text(), min_size=1)
 
 def test_rows_are_joined_by_line_feeds_up_to_2_gib(monkeypatch: pytest.MonkeyPatch) -> None:
     one = json_texts(pa.array(["a\nb", None], pa.string()))
-    assert rows([one, json_texts(pa.array([1, 2]))]).to_pylist() == ['"a\\nb"\n1', "null\n2"]
+    assert row_texts([one, json_texts(pa.array([1, 2]))]).to_pylist() == ['"a\\nb"\n1', "null\n2"]
     monkeypatch.setattr(pc, "binary_join_element_wise", lambda *texts: len(texts))
     column = pa.array(["x" * (1 << 20)], pa.string())
-    assert rows([column] * 2047) == 2048
+    assert row_texts([column] * 2047) == 2048
     with pytest.raises(BuildError, match="more than 2 GiB"):
-        rows([column] * 2048)
+        row_texts([column] * 2048)
