@@ -18,11 +18,11 @@ from geolookup.dataset.intervals import concat
 from geolookup.filesystem.limits import check_space
 from geolookup.parallel import cores, in_order
 from geolookup.progress import Progress
-from geolookup_builder.bands import RowBands
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.cleaning import CleanBatch, clean_batch
 from geolookup_builder.columns import Column, Columns, Partition
 from geolookup_builder.layer_values import LayerValues
+from geolookup_builder.layers import RowBands
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects

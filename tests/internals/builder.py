@@ -1,9 +1,8 @@
 """Internal names of `builder/geolookup_builder` that tests use."""
 
 import geolookup_builder as package
-from geolookup_builder import bands as band_module
 from geolookup_builder import columns, compile, memory, output_files
-from geolookup_builder.bands import Band, bands, underlay_bands
+from geolookup_builder import layers as layers_module
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import KINDS, BuildReport, Demand, FillCount, SourceReport
 from geolookup_builder.calls import build
@@ -25,7 +24,7 @@ from geolookup_builder.enrichment.regions import FILE as REGION_NAMES
 from geolookup_builder.enrichment.regions import Regions
 from geolookup_builder.flatten import duplicates, flatten, may_decide_beyond
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.layers import hide, nothing, of_rows, underlay
+from geolookup_builder.layers import Band, bands, hide, nothing, of_rows, underlay, underlay_bands
 from geolookup_builder.limits import Bound
 from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
