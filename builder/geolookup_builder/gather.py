@@ -18,11 +18,11 @@ from geolookup.dataset.intervals import concat
 from geolookup.filesystem.limits import check_space
 from geolookup.parallel import cores, in_order
 from geolookup.progress import Progress
-from geolookup_builder.bands import RowBands
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.cleaning import CleanBatch, clean_batch
 from geolookup_builder.columns import Column, Columns, Partition
 from geolookup_builder.layer_values import LayerValues
+from geolookup_builder.layers import RowBands
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
@@ -71,7 +71,7 @@ class SourceRows:
         ):
             for batch, cleaned in batches:
                 self._add(cleaned)
-                rejects.add(batch, cleaned.nulled_cells, cleaned.far.rows)
+                rejects.add(batch, cleaned.nulled_cells, cleaned.far)
                 fields |= dict.fromkeys(batch.fields)
                 progress.rows(len(batch))
         report.fields = tuple(fields)
@@ -102,7 +102,12 @@ class SourceRows:
                 report.addresses["folded"] += folded.last.minus(folded.first).total() + len(folded)
                 self._keep(4, folded)
             self._keep(family, rows)
-        self._count(batch)
+        report.read += batch.size
+        report.stated.update(batch.stated)
+        report.nulled.update(batch.nulled)
+        report.aliases.update(batch.aliases)
+        report.rows["far"] += len(batch.far)
+        report.swapped += batch.swapped
         if self.nbytes + self._size_of_values() - self._values > self._columns.budget.rows:
             self._columns.in_files = True
             self.end_run()
@@ -111,15 +116,6 @@ class SourceRows:
         if len(rows):
             self._batches[family].append(rows)
             self.nbytes += rows.nbytes
-
-    def _count(self, batch: CleanBatch) -> None:
-        report = self.report
-        report.read += batch.size
-        report.stated.update(batch.stated)
-        report.nulled.update(batch.nulled)
-        report.aliases.update(batch.aliases)
-        report.rows["far"] += len(batch.far.rows)
-        report.swapped += batch.far.swapped
 
     def end_run(self) -> None:
         """Give the rows since the last run their final numbers; write them, if files are in use."""

@@ -15,7 +15,6 @@ from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
 from geolookup_builder import expected_rows
-from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.columns import Columns, Partition
@@ -25,7 +24,7 @@ from geolookup_builder.enrichment import Finder
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.layers import nothing, restrict
+from geolookup_builder.layers import nothing, restrict, underlay_partition
 from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec

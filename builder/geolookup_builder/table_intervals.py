@@ -19,15 +19,14 @@ from numpy.typing import NDArray
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
 from geolookup.dataset.intervals import Addresses, Bools, clamp, cut_at
 from geolookup.parallel import alongside
-from geolookup_builder import bands
-from geolookup_builder.bands import Band
+from geolookup_builder import layers
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.columns import ROW, Columns, JoinedIntervals, Partition
 from geolookup_builder.flatten import duplicates, flatten
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import UNKNOWN
-from geolookup_builder.layers import cut, hide, of_rows
-from geolookup_builder.rows import EXCLUDED, Positions, Rows
+from geolookup_builder.layers import Band, cut, hide, of_rows, underlay_bands
+from geolookup_builder.rows import EXCLUDED, Rows
 
 #: Marks of a row, a bit each: it owns an interval, hidden space included; it owns one
 #: that lookups search; it has an address in special-purpose space; it has a value.
@@ -55,14 +54,14 @@ def flatten_table(
 
         def below(band: Band) -> Partition:
             part = of_family.take(band)
-            layers = _layers_of(part, band, counts[family], rows.schema.private_layers)
-            position = layers.numbers.pop(ROW)
+            of_band = _layers_of(part, band, counts[family], rows.schema.private_layers)
+            position = of_band.numbers.pop(ROW)
             if with_rows:
-                deciding.append(Partition(layers.starts, {ROW: position}))
-            return layers
+                deciding.append(Partition(of_band.starts, {ROW: position}))
+            return of_band
 
-        of_bands = of_family.divide(base.starts, min(columns.budget.band, bands.BAND))
-        partitions[family] = bands.underlay_bands(base, of_bands, below, columns)
+        of_bands = of_family.divide(base.starts, min(columns.budget.band, layers.BAND))
+        partitions[family] = underlay_bands(base, of_bands, below, columns)
         if with_rows:
             owners[family] = deciding.finish()
 
@@ -80,11 +79,6 @@ class _Counts:
     marks: NDArray[np.uint8]  # by position in the table
     rows: Counter[str] = field(default_factory=Counter)
     addresses: Counter[str] = field(default_factory=Counter)
-
-    def mark(self, position: Positions, intervals: Partition, mark: np.uint8) -> None:
-        """Mark the rows that own intervals, given the position of each row."""
-        owners = intervals.numbers[ROW]
-        self.marks[position[owners[owners > 0] - 1]] |= mark
 
     def add_rows(self, rows: Rows) -> None:
         """Count duplicates, clipped (private) addresses, and excluded rows and addresses.
@@ -133,17 +127,18 @@ def _layers_of(rows: Rows, band: Band, counts: _Counts, private: Collection[str]
     family, position, numbers = band.family, rows.position, rows.numbers
     owners = hide(flatten(rows, family), band.outside)
     del rows
-    counts.mark(position, owners, _OWNER)
+    own = owners.numbers[ROW]
+    counts.marks[position[own[own > 0] - 1]] |= _OWNER
     owners, special = cut(hide(owners, ranges_of(family, CARRIES_IPV4)), ranges_of(family, PRIVATE))
     in_special = {layer: numbers[layer] for layer in private if layer in numbers}
     public = {layer: codes for layer, codes in numbers.items() if layer not in private}
     (in_special or public)[ROW] = position.astype(np.int64) + 1  # type: ignore[assignment]
-    layers = of_rows(owners, in_special)
-    if in_special:
-        counts.mark(position, owners, _USED)
+    numbers = of_rows(owners, in_special)
     owners.numbers[ROW][special] = 0
-    counts.mark(position, owners, _USED)
-    return band.crop(Partition(owners.starts, layers | of_rows(owners, public)))
+    numbers |= of_rows(owners, public)
+    used = numbers[ROW]
+    counts.marks[used[used > 0] - 1] |= _USED
+    return band.crop(Partition(owners.starts, numbers))
 
 
 def _count(

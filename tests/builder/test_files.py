@@ -15,7 +15,7 @@ import pytest
 import geolookup
 from geolookup.errors import BuildError
 from tests.conftest import build_at
-from tests.internals.builder import json_texts, rows
+from tests.internals.builder import json_texts, row_texts
 from tests.internals.dataset import jump_table
 
 TEXT = "network,country_code,city_name,latitude,longitude,asn,isp,user_type\n" + "".join(
@@ -57,9 +57,9 @@ def test_jump_table() -> None:
 
 def test_rows_are_joined_by_line_feeds_up_to_2_gib(monkeypatch: pytest.MonkeyPatch) -> None:
     one = json_texts(pa.array(["a\nb", None], pa.string()))
-    assert rows([one, json_texts(pa.array([1, 2]))]).to_pylist() == ['"a\\nb"\n1', "null\n2"]
+    assert row_texts([one, json_texts(pa.array([1, 2]))]).to_pylist() == ['"a\\nb"\n1', "null\n2"]
     monkeypatch.setattr(pc, "binary_join_element_wise", lambda *texts: len(texts))
     column = pa.array(["x" * (1 << 20)], pa.string())
-    assert rows([column] * 2047) == 2048
+    assert row_texts([column] * 2047) == 2048
     with pytest.raises(BuildError, match="more than 2 GiB"):
-        rows([column] * 2048)
+        row_texts([column] * 2048)

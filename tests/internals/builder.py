@@ -1,8 +1,7 @@
 """Internal names of `builder/geolookup_builder` that tests use."""
 
-from geolookup_builder import bands as band_module
 from geolookup_builder import columns, compile, downloads, memory, output_files
-from geolookup_builder.bands import Band, bands, underlay_bands
+from geolookup_builder import layers as layers_module
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import KINDS, BuildReport, Demand, FillCount, SourceReport
 from geolookup_builder.calls import build
@@ -23,9 +22,8 @@ from geolookup_builder.enrichment.regions import COLUMNS as REGION_COLUMNS
 from geolookup_builder.enrichment.regions import FILE as REGION_NAMES
 from geolookup_builder.enrichment.regions import Regions
 from geolookup_builder.flatten import duplicates, flatten, may_decide_beyond
-from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.layers import hide, nothing, of_rows, underlay
+from geolookup_builder.layers import Band, bands, hide, nothing, of_rows, underlay, underlay_bands
 from geolookup_builder.limits import Bound
 from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
@@ -66,6 +64,7 @@ from geolookup_builder.sources.reading.delimited import find_rejects
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
+from geolookup_builder.tables import json_columns, json_texts, row_texts
 from geolookup_builder.values import Reference, load_reference
 from geolookup_builder.vendor_columns import COLUMNS as VENDOR_COLUMNS_COLUMNS
 from geolookup_builder.vendor_columns import offered_type, with_language

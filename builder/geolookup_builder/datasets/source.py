@@ -36,11 +36,11 @@ from geolookup.store import pointer, resolve
 from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.columns import ROW, Partition
-from geolookup_builder.fragments import list_texts
 from geolookup_builder.layer_values import Column, LayerValues, distinct
 from geolookup_builder.layers import restrict
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.recipe.table import recipe_errors
+from geolookup_builder.tables import list_texts
 
 #: By layer, the table whose rows have its tuples, and the number of each row's.
 Numbers = Mapping[str, tuple[str, Codes]]
