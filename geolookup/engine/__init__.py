@@ -127,7 +127,7 @@ class Engine(NetworkAnswers):
         )
 
     def generations(self) -> Generations:  # noqa: D102 - inherited
-        from geolookup.history.locations import generations_of
+        from geolookup.history.archived import generations_of
 
         if self._requirements.instant is not None:
             problem = "enrich: as_of needs an engine of the whole store"
@@ -339,18 +339,17 @@ def _location(
 
 
 def _base(path: str, requirements: Requirements, past: str | None) -> Location:
+    from geolookup.store.resolve import DatasetPath
+
     if requirements.instant is None:
         if os.path.isfile(path):
-            from geolookup.history.locations import of_file
+            from geolookup.history.archived import of_file
 
             return of_file(path, requirements)
-        from geolookup.store.resolve import DatasetPath
-
         return DatasetPath(path, requirements)
-    from geolookup.history.locations import PastPath
     from geolookup.store.in_force import generation_at
 
-    return PastPath(path, past or generation_at(path, requirements.instant), requirements)
+    return DatasetPath(path, requirements, past or generation_at(path, requirements.instant))
 
 
 def reopen(

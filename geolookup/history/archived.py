@@ -21,22 +21,38 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from geolookup.archives.head import Head, open_archive
+from geolookup.archives.head import Head, is_archive, open_archive
 from geolookup.archives.members import Members
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.manifest import Manifest, is_generation, read_manifest
 from geolookup.errors import DatasetError, short_id
-from geolookup.filesystem import atomic, check_regular
-from geolookup.filesystem.cache import open_cached
+from geolookup.filesystem import ReadErrors, atomic, check_regular, opener
+from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE
+from geolookup.kernel import State
+from geolookup.overlays import CompiledPath
 from geolookup.store import pointer
-from geolookup.store.resolve import file_fingerprint, open_entry, open_folder, retry_if_changed
+from geolookup.store.in_force import periods
+from geolookup.store.requirements import Requirements
+from geolookup.store.resolve import (
+    DatasetPath,
+    file_fingerprint,
+    open_entry,
+    open_folder,
+    retry_if_changed,
+)
+
+if TYPE_CHECKING:
+    from geolookup.tables.generations import Generations
 
 Check = Callable[[Dataset], None]
 OpenedArchive = AbstractContextManager[tuple[Head, Members]]
 RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dataset again"
 _DIGITS = 32
+#: The first bytes of a frame (RFC 8878, 3.1.1).
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
 @contextmanager
@@ -162,7 +178,7 @@ def open_unpacked(
             remedy = "name a later date, or publish it again; 'keep_for' keeps older generations"
             raise DatasetError(store, problem, remedy)
         opened = partial(open_archived, store, generation)
-        return open_in_cache(archive, opened, check, generation)
+        return _open_in_cache(archive, opened, check, generation)
 
     # Damage stays; a generation that moves between folder and archive opens in the next attempt.
     return retry_if_changed(
@@ -170,7 +186,12 @@ def open_unpacked(
     )
 
 
-def open_in_cache(
+def open_archive_file(path: str, check: Check | None) -> Dataset:
+    """Open the dataset of an archive of ``pack``; raises as ``open_unpacked``."""
+    return _open_in_cache(path, partial(open_archive, Path(path)), check)
+
+
+def _open_in_cache(
     archive: str,
     opened: Callable[[], OpenedArchive],
     check: Check | None,
@@ -190,15 +211,53 @@ def open_in_cache(
                     raise DatasetError(archive, error.problem, error.remedy) from error
 
     find = partial(open_entry, check=check, generation=generation)
-    return open_cached(cache_name(archive), find, unpack)
+    return open_cached(_cache_name(archive), find, unpack)
 
 
-def cache_name(archive: str) -> str:
+def _cache_name(archive: str) -> str:
     """Return the name in the cache of the dataset of an archive; DatasetError if it is no file."""
     digest = hashlib.sha256(os.fsencode(Path(archive).absolute())).hexdigest()[:_DIGITS]
-    try:
+    with ReadErrors(archive):
         status = check_regular(archive)
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror or error})"
-        raise DatasetError(archive, problem, "check its name and permissions") from error
     return f"archive-{digest}-{status.st_size:x}-{status.st_mtime_ns:x}"
+
+
+def of_file(path: str, requirements: Requirements) -> DatasetPath | CompiledPath:
+    """Return the location of a file: an archive, or data or a recipe to compile.
+
+    To look into an archive imports Arrow: not for data, nor for an archive that was unpacked.
+    """
+    with suppress(OSError), open(path, "rb", opener=opener) as file:
+        if file.read(len(_ZSTANDARD)) == _ZSTANDARD and (
+            (entries_folder() / _cache_name(path)).is_dir() or is_archive(path)
+        ):
+            return DatasetPath(path, requirements)
+    return CompiledPath(path, requirements)
+
+
+def generations_of(
+    store: str, state: State, overlay: str | None, requirements: Requirements
+) -> Generations:
+    """Return the generations of a store for tables with instants; the periods are read now.
+
+    ``state`` is an open generation: it is not opened again. ``overlay`` stands above each
+    generation. Raises DatasetError for a path that is not a store.
+    """
+    from geolookup.tables.generations import Generations
+
+    of_store = periods(store)
+    # Of each generation the last time: an overlay is compiled once.
+    begin_of = {period.generation: period.begin for period in of_store}
+    keys = Requirements(trusted_keys=requirements.keys or None)
+
+    def open_generation(generation: str) -> State:
+        if generation == state.dataset.generation:
+            return state
+        as_of = keys.as_of(begin_of[generation])
+        past = DatasetPath(store, as_of, generation)
+        return State((CompiledPath(overlay, as_of, past) if overlay else past).open_dataset())
+
+    begins = [period.begin for period in of_store]
+    kept = {name: name if pointer.is_kept(store, name) else None for name in begin_of}
+    by_period = [kept[period.generation] for period in of_store]
+    return Generations(store, begins, by_period, open_generation)

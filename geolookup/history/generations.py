@@ -121,7 +121,8 @@ def rollback(
             sign_generation(store, before, signers)
         elif (trust := trust_of(store)) is not None:
             check_trusted(folder, trust)
-        pointer.save(store, pointer.withdraw(published, {current}))
+        pointer.withdraw(published, {current})
+        pointer.save(store, published)
     return result.ended("rolled back")
 
 

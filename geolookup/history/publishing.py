@@ -174,6 +174,12 @@ def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | 
 def _place(store: Path, incoming: Incoming, trust: Trust | None, gate: Gate | None) -> bool:
     """Give a dataset its folder in the store; return whether the store did not have these bytes."""
     target = Path(pointer.folder_of(store, incoming.generation))
+    current = pointer.current_of(store)
+
+    def compare(new: Path) -> None:
+        if gate is not None and current not in (None, incoming.generation):
+            gate(Path(pointer.folder_of(store, current or "")), new)
+
     # Also the same manifest: of the same values, another version of Arrow makes other bytes.
     is_new = not is_whole(target) or manifest_text(target) != incoming.manifest_text
     if is_new:
@@ -183,19 +189,12 @@ def _place(store: Path, incoming: Incoming, trust: Trust | None, gate: Gate | No
             _adopt(fresh, incoming)
             if trust is not None:
                 check_trusted(fresh, trust)  # again: the source may have changed since
-            _compare(store, incoming, gate, fresh)
+            compare(fresh)
     else:
-        _compare(store, incoming, gate, target)
+        compare(target)
         _adopt(target, incoming)
     remove_archive(store, incoming.generation)
     return is_new
-
-
-def _compare(store: Path, incoming: Incoming, gate: Gate | None, folder: Path) -> None:
-    """Compare the current generation with a dataset, if that is another one; see ``Gate``."""
-    current = pointer.current_of(store)
-    if gate is not None and current not in (None, incoming.generation):
-        gate(Path(pointer.folder_of(store, current or "")), folder)
 
 
 def _adopt(folder: Path, incoming: Incoming) -> None:

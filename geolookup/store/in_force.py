@@ -132,7 +132,8 @@ def with_generation(
     It is in force until the next change after ``since`` (None: now), and replaces a change of that
     instant. One of the past that has an entry already keeps it. ``withdrawn`` are marked as such.
     """
-    entries = pointer.withdraw(published, withdrawn)
+    entries = list(published)
+    pointer.withdraw(entries, withdrawn)
     current = not_withdrawn(entries)[-1:]
     if since is None and [entry.generation for entry in current] == [generation]:
         return entries, changes

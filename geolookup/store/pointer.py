@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 import os
 
-from geolookup.dataset.layout import MANIFEST
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
-from geolookup.filesystem import NUL_IN_NAME, check_regular
+from geolookup.filesystem import ReadErrors, open_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -94,17 +93,10 @@ def is_kept(store: str | os.PathLike[str], generation: str) -> bool:
     return is_unpacked(store, generation) or os.path.isfile(archive_of(store, generation))
 
 
-def withdraw(published: Iterable[Publication], generations: Collection[str]) -> list[Publication]:
-    """Return the entries, those of some generations marked as withdrawn."""
-    return [
-        Publication(
-            entry.generation,
-            entry.at,
-            entry.since,
-            withdrawn=entry.withdrawn or entry.generation in generations,
-        )
-        for entry in published
-    ]
+def withdraw(published: Iterable[Publication], generations: Collection[str]) -> None:
+    """Mark the entries of some generations as withdrawn."""
+    for entry in published:
+        entry.withdrawn |= entry.generation in generations
 
 
 def not_withdrawn(published: Iterable[Publication]) -> list[Publication]:
@@ -136,18 +128,12 @@ def read_changes(store: str | os.PathLike[str]) -> list[Change]:
 
 def _read(store: str | os.PathLike[str]) -> tuple[list[Publication], list[Change]]:
     path = os.path.join(store, CURRENT)
-    try:
-        check_regular(path)
-        with open(path, "rb") as stream:
-            text = stream.read()
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: not a path at all
-        return [], []
-    except IsADirectoryError:
-        raise DatasetError(path, "not the pointer of a store", _RESTORE) from None
-    except OSError as error:
-        if error.strerror == NUL_IN_NAME:
-            raise DatasetError(store, NUL_IN_NAME, "correct the path") from error
-        raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
+    with ReadErrors(path):
+        try:
+            with open_regular(path) as stream:
+                text = stream.read()
+        except (FileNotFoundError, NotADirectoryError, ValueError):  # not a path at all
+            return [], []
     try:
         return _entries(json.loads(text), path)
     except (TypeError, KeyError, ValueError, RecursionError):
@@ -159,9 +145,6 @@ def read_existing(store: str | os.PathLike[str]) -> list[Publication]:
     published = read(store)
     if not published:
         remedy = "name a folder made by 'geolookup update' or 'publish'"
-        if os.path.exists(os.path.join(store, MANIFEST)):
-            problem = "no store here, but a dataset"
-            raise DatasetError(store, problem, f"'geolookup info {store}' describes it")
         raise DatasetError(store, "no store here", remedy)
     return published
 
@@ -223,16 +206,15 @@ def save(
 def _document(published: Sequence[Publication], changes: Sequence[Change]) -> dict[str, Any]:
     names = {entry.generation for entry in published}
     kept = [number for number, change in enumerate(changes) if change.generation in names]
+    lists = {"published": published, "in_force": changes[kept[0] :] if kept else []}
     return {
         "format": _FORMAT,
         "format_version": _VERSION,
-        "published": [_members(entry) for entry in published],
-        "in_force": [_members(change) for change in changes[kept[0] :]] if kept else [],
+        **{
+            key: [{name: getattr(item, name) for name in item.__slots__} for item in items]
+            for key, items in lists.items()
+        },
     }
-
-
-def _members(entry: Publication | Change) -> dict[str, object]:
-    return {name: getattr(entry, name) for name in entry.__slots__}
 
 
 def with_current(changes: Sequence[Change], current: Publication) -> Sequence[Change]:

@@ -12,7 +12,6 @@ from functools import partial
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, DatasetError, short_id
 from geolookup.store import pointer
 from geolookup.store.paths import dataset_path
@@ -80,29 +79,6 @@ def folder(path: str | os.PathLike[str] | None) -> str:
     return path if current is None else pointer.folder_of(path, current)
 
 
-def generation(path: str) -> str:
-    """Return the current generation of a path; DatasetError without one."""
-    return pointer.current_of(path) or read_manifest(path).generation
-
-
-def open_dataset(
-    path: str, check: Callable[[Dataset], None] | None = None, *, fallback: bool = False
-) -> Dataset:
-    """Open the current dataset of a path, if it passes ``check``; DatasetError if it does not.
-
-    ``fallback``: if the current generation of a store does not open, open the last one
-    before it that does.
-    """
-
-    def read() -> Dataset:
-        dataset = _open_current(path, fallback=fallback)
-        if check is not None:
-            check(dataset)
-        return dataset
-
-    return retry_if_changed(read, partial(fingerprint, path))
-
-
 def _open_current(path: str, *, fallback: bool) -> Dataset:
     newest_first = [entry.generation for entry in pointer.not_withdrawn(pointer.read(path))[::-1]]
     if not newest_first:
@@ -158,27 +134,54 @@ def open_entry(
 
 
 class DatasetPath:
-    """A path of a dataset or store, as an engine opens it and reloads from it."""
+    """A path as an engine opens it and reloads from it: a dataset, a store or an archive.
 
-    def __init__(self, path: str, requirements: Requirements) -> None:
-        self.path, self._requirements = path, requirements
+    Or, with ``past``, a generation of a store that was in force at the instant of the requirements:
+    no change of the store needs a reload.
+    """
+
+    def __init__(self, path: str, requirements: Requirements, past: str | None = None) -> None:
+        self.path, self._requirements, self._past = path, requirements, past
 
     @property
     def identity(self) -> str:
         """A text that no other location has."""
-        return self.path
+        return self.path if self._past is None else f"{self.path}\0{self._past}"
 
     def fingerprint(self) -> object:
         """Return a value that changes when the dataset of the path changes."""
-        return fingerprint(self.path)
+        return self._past or fingerprint(self.path) or file_fingerprint(self.path)
 
     def generation(self) -> str:
         """Return the current generation; DatasetError without one."""
-        return generation(self.path)
+        return self._past or pointer.current_of(self.path) or self.open_checked(None).generation
 
-    def open_checked(self, check: Callable[[Dataset], None], *, fallback: bool = False) -> Dataset:
-        """Open the current dataset, if it passes ``check``."""
-        return open_dataset(self.path, check, fallback=fallback)
+    def open_checked(
+        self, check: Callable[[Dataset], None] | None, *, fallback: bool = False
+    ) -> Dataset:
+        """Open the current dataset, if it passes ``check``; DatasetError if it does not.
+
+        ``fallback``: if the current generation of a store does not open, open the last one
+        before it that does. It has no effect on an archive and on the past.
+        """
+
+        def read() -> Dataset:
+            dataset = self._open(fallback=fallback)
+            if check is not None:
+                check(dataset)
+            return dataset
+
+        return retry_if_changed(read, self.fingerprint)
+
+    def _open(self, *, fallback: bool) -> Dataset:
+        if self._past is None and not os.path.isfile(self.path):
+            return _open_current(self.path, fallback=fallback)
+        from geolookup.history.archived import open_archive_file, open_unpacked
+
+        check = self._requirements.signature_check()
+        if self._past is None:
+            return open_archive_file(self.path, check)
+        return open_unpacked(self.path, self._past, check)
 
     def open_dataset(self, *, fallback: bool = False) -> Dataset:
         """Open the current dataset, if it meets the requirements."""
@@ -195,7 +198,7 @@ class DatasetPath:
             from geolookup.history.archived import open_unpacked
 
             return open_unpacked(self.path, generation, check)
-        return checked_generation(self.path, open_dataset(self.path, check), generation)
+        return checked_generation(self.path, self.open_checked(check), generation)
 
 
 def checked_generation(path: str, dataset: Dataset, generation: str) -> Dataset:
