@@ -49,33 +49,25 @@ class FetchedFile:
         return f"fetched {size}{resumed}" if self.changed else f"unchanged, {size}"
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """The effect of a download: whether the file changed, and its size if known."""
+def ask(
+    remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMITS
+) -> tuple[bool, str]:
+    """Ask once whether ``fetch`` would download a file; return that, and a line about it.
 
-    changed: bool
-    bytes: int | None
-
-    def __str__(self) -> str:
-        size = "a file of unknown size" if self.bytes is None else f"{self.bytes:,} bytes"
-        return f"would download {size}" if self.changed else f"unchanged, {size}"
-
-
-def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMITS) -> Pending:
-    """Ask once whether ``fetch`` would download a file; its bytes are not read.
-
-    The cache does not change. Raises BuildError.
+    The bytes of the file are not read, and the cache does not change. Raises BuildError.
     """
     current = CacheEntry(folder, remote).current(sha256)
-    unchanged = Pending(changed=False, bytes=current.bytes if current else None)
-    if current and sha256:
-        return unchanged
-    known = current.known if current else None
-    try:
-        with hide_keys(mask_of([remote])), _request(remote, known, 0, limits) as answer:
-            return Pending(changed=True, bytes=answer.total) if answer else unchanged
-    except TransientError as error:
-        raise _failure(remote, error, error.problem) from error
+    if not (current and sha256):
+        known = current.known if current else None
+        try:
+            with hide_keys(mask_of([remote])), _request(remote, known, 0, limits) as answer:
+                if answer is not None:
+                    is_known = answer.total is not None
+                    size = f"{answer.total:,} bytes" if is_known else "a file of unknown size"
+                    return True, f"would download {size}"
+        except TransientError as error:
+            raise _failure(remote, error, error.problem) from error
+    return False, str(FetchedFile(cast("CachedFile", current), changed=False))
 
 
 def fetch(
