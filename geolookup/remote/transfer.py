@@ -27,6 +27,7 @@ from geolookup.remote.key import hide_keys, key_of, mask_of
 
 DEFAULT_LIMITS = Limits()
 _HEAD = 4096
+_ASK = "ask the vendor, or correct sha256 in the recipe"
 _KEY_OR_PATH = "the key or the path may be wrong"
 _LATER = "try again later"
 
@@ -230,32 +231,19 @@ class _Transfer:
             file.seek(max(0, path.stat().st_size - END_BYTES))
             tail = file.read()
         name, kind, key = path.name.lower(), looks_like(head, tail), key_of(self.remote)
-        is_parquet, is_mmdb = name.endswith(PARQUET.endings), name.endswith(MMDB.endings)
+        is_page = head.removeprefix(BOM_UTF8).lstrip().startswith(b"<")  # no table begins so
+        has_key = key is not None and key.is_in(head.decode("latin-1"))
         # "list.csv.gz" that is plain text is refused, "list.csv" that is gzip is not.
-        is_other = kind is None or not name.endswith(kind.endings)
-        is_page = (
-            head.removeprefix(BOM_UTF8).lstrip().startswith(b"<")
-        )  # no table begins with a tag
-        is_cut = (is_parquet and not tail.endswith(b"PAR1")) or (is_mmdb and kind is not MMDB)
+        is_known = packing(path) or name.endswith((*PARQUET.endings, *MMDB.endings))
+        is_other = is_known and (kind is None or not name.endswith(kind.endings))
+        is_cut = kind is PARQUET and not tail.endswith(b"PAR1")
+        wrong = self.sha256 not in ("", digest)
         for is_fault, problem, remedy in (
-            (
-                self.sha256 not in ("", digest),
-                f"the SHA-256 of the file is {digest}, but {self.sha256} is expected",
-                "correct sha256, or ask the vendor",
-            ),
-            (not head, "the downloaded file is empty", "ask the vendor"),
+            (wrong, f"the SHA-256 of the file is {digest}, but {self.sha256} is expected", _ASK),
+            (not head, "the downloaded file is empty", _ASK),
             (is_page, "the server answered with an HTML or XML page", _KEY_OR_PATH),
-            (
-                key is not None and key.is_in(head.decode("latin-1")),
-                "the server answered with the key in the file",
-                _KEY_OR_PATH,
-            ),
-            (
-                is_other and (packing(path) or is_parquet),
-                f"the content is not a {path.suffix} file",
-                _KEY_OR_PATH,
-            ),
-            (is_cut, "truncated or damaged (no end mark)", "fetch it again"),
+            (has_key, "the server answered with the key in the file", _KEY_OR_PATH),
+            (is_other or is_cut, f"the content is not a whole {path.suffix} file", _KEY_OR_PATH),
         ):
             if is_fault:
                 raise BuildError(path, problem, remedy=remedy)
