@@ -20,7 +20,7 @@ from geolookup.filesystem.atomic import output_errors
 from geolookup.filesystem.signatures import END_BYTES, MMDB, PARQUET, looks_like
 from geolookup.filesystem.unpacking import packing, reading_errors
 from geolookup.progress import Progress
-from geolookup.remote import Answer, Limits, Pace, TransientError, Version
+from geolookup.remote import Answer, NoConnectionError, Limits, Pace, TransientError, Version
 from geolookup.remote.address import MONTH_PLACEHOLDER, Remote
 from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.remote.key import hide_keys, key_of, mask_of
@@ -104,7 +104,9 @@ def fetch(
                     asked = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
                     times = f"tried {failures} times" if failures > 1 else "tried once"
                     raise _failure(remote, error, f"{error.problem}{asked} ({times})") from error
-                if not error.is_unreachable:  # those waits are short, and the error says it
+                if not isinstance(
+                    error, NoConnectionError
+                ):  # those waits are short, and the error says it
                     progress.note(f"{error.problem}; retry in {wait:.1f} s")
                 time.sleep(wait)
 
@@ -153,7 +155,7 @@ def _request(
 
 
 def _failure(remote: Remote, error: TransientError, problem: str) -> DownloadError:
-    if error.is_unreachable:
+    if isinstance(error, NoConnectionError):
         remedy = f"check the network, or {_LATER}"
         return UnreachableError(remote.safe_uri, problem, wait=None, remedy=remedy)
     return remote.failed(problem, _LATER, error.wait)
