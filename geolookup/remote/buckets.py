@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from geolookup.errors import BuildError, near_match
-from geolookup.remote import Answer, NoConnectionError, Limits, TransientError, Version
+from geolookup.remote import Answer, Limits, NoConnectionError, TransientError, Version
 from geolookup.remote.address import Remote, is_local
 
 _CHUNK = 1 << 20

@@ -20,7 +20,7 @@ from geolookup.filesystem.atomic import output_errors
 from geolookup.filesystem.signatures import END_BYTES, MMDB, PARQUET, looks_like
 from geolookup.filesystem.unpacking import packing, reading_errors
 from geolookup.progress import Progress
-from geolookup.remote import Answer, NoConnectionError, Limits, Pace, TransientError, Version
+from geolookup.remote import Answer, Limits, NoConnectionError, Pace, TransientError, Version
 from geolookup.remote.address import MONTH_PLACEHOLDER, Remote
 from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.remote.key import hide_keys, key_of, mask_of

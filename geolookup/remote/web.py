@@ -23,7 +23,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
 from geolookup.filesystem.signatures import GZIP
-from geolookup.remote import Answer, NoConnectionError, Limits, TransientError, Version
+from geolookup.remote import Answer, Limits, NoConnectionError, TransientError, Version
 from geolookup.remote.address import CORRECT_PATH, KEY_PLACEHOLDER, Remote, is_local
 from geolookup.remote.key import Key, key_of
 
