@@ -12,8 +12,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-#: Attempts if no connection is made: a name that is not found is seldom found a minute later.
-_UNREACHABLE_ATTEMPTS = 3
 #: Doublings after which a wait is far beyond any limit, and still no float overflows.
 _MOST_DOUBLINGS = 16
 
@@ -51,23 +49,22 @@ class Answer:
 
 
 class TransientError(Exception):
-    """A failure that a retry may resolve.
+    """A failure that a retry may resolve; ``discard``: the bytes received so far are of no use.
 
-    ``wait``: the seconds that the server asks to wait before a retry. ``discard``: the bytes
-    received so far are of no use. ``is_unreachable``: no connection was made.
+    ``wait``: the seconds that the server asks to wait before a retry.
     """
 
-    def __init__(
-        self,
-        problem: str,
-        *,
-        wait: float | None = None,
-        discard: bool = False,
-        is_unreachable: bool = False,
-    ) -> None:
+    def __init__(self, problem: str, *, wait: float | None = None, discard: bool = False) -> None:
         super().__init__(problem)
         self.problem, self.wait, self.discard = problem, wait, discard
-        self.is_unreachable = is_unreachable
+
+
+class NoConnectionError(TransientError):
+    """No connection was made; ``attempts`` are enough to know that a retry will not help soon."""
+
+    def __init__(self, problem: str, *, attempts: int = 3) -> None:
+        super().__init__(problem)
+        self.attempts = attempts
 
 
 def backoff_wait(failures: int, first: float, longest: float) -> float:
@@ -95,7 +92,8 @@ class Limits:
 
     def wait(self, failures: int, error: TransientError) -> float | None:
         """Return the seconds to wait after that many failures; None to give up."""
-        most = _UNREACHABLE_ATTEMPTS if error.is_unreachable else self.attempts
+        # A name that is not found is seldom found a minute later.
+        most = error.attempts if isinstance(error, NoConnectionError) else self.attempts
         if failures >= min(most, self.attempts) or (error.wait or 0) > self.longest_wait:
             return None
         longest = backoff_wait(failures, self.first_wait, self.longest_wait)

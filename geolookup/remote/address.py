@@ -22,7 +22,7 @@ TEXTS = ("sha256", "file", "key_env", "key_file", "key_as")
 SWITCH = "insecure"
 #: The placeholder of the key in an address.
 KEY_PLACEHOLDER = "{key}"
-#: The placeholder of a month, such as 2026-11; ``months`` chooses it for each request.
+#: The placeholder of a month, such as 2026-11; ``transfer`` chooses it for each request.
 MONTH_PLACEHOLDER = "{month}"
 CORRECT_PATH = "correct the path in the recipe"
 _KEYS = ("key_env", "key_file", "key_as")

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from geolookup.errors import BuildError, near_match
-from geolookup.remote import Answer, Limits, TransientError, Version
+from geolookup.remote import Answer, Limits, NoConnectionError, TransientError, Version
 from geolookup.remote.address import Remote, is_local
 
 _CHUNK = 1 << 20
@@ -107,4 +107,4 @@ def _arrow_errors(remote: Remote) -> Iterator[None]:
         problem = f"the bucket cannot be read ({' '.join(text.split())[:200]})"
         # Codes of libcurl: the name of the host was not found, no connection was made.
         is_unreachable = any(f"curlCode: {code}," in text for code in (6, 7))
-        raise TransientError(problem, is_unreachable=is_unreachable) from error
+        raise (NoConnectionError if is_unreachable else TransientError)(problem) from error

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -111,12 +110,9 @@ class CacheEntry:
         """Return the partial file if it can be resumed."""
         part = self._noted(_PART)
         # Without a validator and a size nothing tells whether the file changed.
-        if part is None or not part.version.validator or part.bytes <= 0:
+        if part is None or not part.version.validator:
             return None
-        if part.path.stat().st_size >= part.bytes:
-            # The last run ended before the checks: request one byte, to learn if it is current.
-            os.truncate(part.path, part.bytes - 1)
-        return part
+        return part if part.path.stat().st_size < part.bytes else None
 
     def begin(self, total: int | None, version: Version) -> Path:
         """Begin a file at its first byte."""

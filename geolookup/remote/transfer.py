@@ -20,13 +20,14 @@ from geolookup.filesystem.atomic import output_errors
 from geolookup.filesystem.signatures import END_BYTES, MMDB, PARQUET, looks_like
 from geolookup.filesystem.unpacking import packing, reading_errors
 from geolookup.progress import Progress
-from geolookup.remote import Answer, Limits, Pace, TransientError, Version
+from geolookup.remote import Answer, Limits, NoConnectionError, Pace, TransientError, Version
 from geolookup.remote.address import MONTH_PLACEHOLDER, Remote
 from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.remote.key import hide_keys, key_of, mask_of
 
 DEFAULT_LIMITS = Limits()
 _HEAD = 4096
+_ASK = "ask the vendor, or correct sha256 in the recipe"
 _KEY_OR_PATH = "the key or the path may be wrong"
 _LATER = "try again later"
 
@@ -49,33 +50,25 @@ class FetchedFile:
         return f"fetched {size}{resumed}" if self.changed else f"unchanged, {size}"
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """The effect of a download: whether the file changed, and its size if known."""
+def ask(
+    remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMITS
+) -> tuple[bool, str]:
+    """Ask once whether ``fetch`` would download a file; return that, and a line about it.
 
-    changed: bool
-    bytes: int | None
-
-    def __str__(self) -> str:
-        size = "a file of unknown size" if self.bytes is None else f"{self.bytes:,} bytes"
-        return f"would download {size}" if self.changed else f"unchanged, {size}"
-
-
-def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMITS) -> Pending:
-    """Ask once whether ``fetch`` would download a file; its bytes are not read.
-
-    The cache does not change. Raises BuildError.
+    The bytes of the file are not read, and the cache does not change. Raises BuildError.
     """
     current = CacheEntry(folder, remote).current(sha256)
-    unchanged = Pending(changed=False, bytes=current.bytes if current else None)
-    if current and sha256:
-        return unchanged
-    known = current.known if current else None
-    try:
-        with hide_keys(mask_of([remote])), _request(remote, known, 0, limits) as answer:
-            return Pending(changed=True, bytes=answer.total) if answer else unchanged
-    except TransientError as error:
-        raise _failure(remote, error, error.problem) from error
+    if not (current and sha256):
+        known = current.known if current else None
+        try:
+            with hide_keys(mask_of([remote])), _request(remote, known, 0, limits) as answer:
+                if answer is not None:
+                    is_known = answer.total is not None
+                    size = f"{answer.total:,} bytes" if is_known else "a file of unknown size"
+                    return True, f"would download {size}"
+        except TransientError as error:
+            raise _failure(remote, error, error.problem) from error
+    return False, str(FetchedFile(cast("CachedFile", current), changed=False))
 
 
 def fetch(
@@ -111,7 +104,9 @@ def fetch(
                     asked = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
                     times = f"tried {failures} times" if failures > 1 else "tried once"
                     raise _failure(remote, error, f"{error.problem}{asked} ({times})") from error
-                if not error.is_unreachable:  # those waits are short, and the error says it
+                if not isinstance(
+                    error, NoConnectionError
+                ):  # those waits are short, and the error says it
                     progress.note(f"{error.problem}; retry in {wait:.1f} s")
                 time.sleep(wait)
 
@@ -160,7 +155,7 @@ def _request(
 
 
 def _failure(remote: Remote, error: TransientError, problem: str) -> DownloadError:
-    if error.is_unreachable:
+    if isinstance(error, NoConnectionError):
         remedy = f"check the network, or {_LATER}"
         return UnreachableError(remote.safe_uri, problem, wait=None, remedy=remedy)
     return remote.failed(problem, _LATER, error.wait)
@@ -238,32 +233,19 @@ class _Transfer:
             file.seek(max(0, path.stat().st_size - END_BYTES))
             tail = file.read()
         name, kind, key = path.name.lower(), looks_like(head, tail), key_of(self.remote)
-        is_parquet, is_mmdb = name.endswith(PARQUET.endings), name.endswith(MMDB.endings)
+        is_page = head.removeprefix(BOM_UTF8).lstrip().startswith(b"<")  # no table begins so
+        has_key = key is not None and key.is_in(head.decode("latin-1"))
         # "list.csv.gz" that is plain text is refused, "list.csv" that is gzip is not.
-        is_other = kind is None or not name.endswith(kind.endings)
-        is_page = (
-            head.removeprefix(BOM_UTF8).lstrip().startswith(b"<")
-        )  # no table begins with a tag
-        is_cut = (is_parquet and not tail.endswith(b"PAR1")) or (is_mmdb and kind is not MMDB)
+        is_known = packing(path) or name.endswith((*PARQUET.endings, *MMDB.endings))
+        is_other = is_known and (kind is None or not name.endswith(kind.endings))
+        is_cut = kind is PARQUET and not tail.endswith(b"PAR1")
+        wrong = self.sha256 not in ("", digest)
         for is_fault, problem, remedy in (
-            (
-                self.sha256 not in ("", digest),
-                f"the SHA-256 of the file is {digest}, but {self.sha256} is expected",
-                "correct sha256, or ask the vendor",
-            ),
-            (not head, "the downloaded file is empty", "ask the vendor"),
+            (wrong, f"the SHA-256 of the file is {digest}, but {self.sha256} is expected", _ASK),
+            (not head, "the downloaded file is empty", _ASK),
             (is_page, "the server answered with an HTML or XML page", _KEY_OR_PATH),
-            (
-                key is not None and key.is_in(head.decode("latin-1")),
-                "the server answered with the key in the file",
-                _KEY_OR_PATH,
-            ),
-            (
-                is_other and (packing(path) or is_parquet),
-                f"the content is not a {path.suffix} file",
-                _KEY_OR_PATH,
-            ),
-            (is_cut, "truncated or damaged (no end mark)", "fetch it again"),
+            (has_key, "the server answered with the key in the file", _KEY_OR_PATH),
+            (is_other or is_cut, f"the content is not a whole {path.suffix} file", _KEY_OR_PATH),
         ):
             if is_fault:
                 raise BuildError(path, problem, remedy=remedy)

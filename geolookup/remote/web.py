@@ -23,7 +23,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
 from geolookup.filesystem.signatures import GZIP
-from geolookup.remote import Answer, Limits, TransientError, Version
+from geolookup.remote import Answer, Limits, NoConnectionError, TransientError, Version
 from geolookup.remote.address import CORRECT_PATH, KEY_PLACEHOLDER, Remote, is_local
 from geolookup.remote.key import Key, key_of
 
@@ -111,7 +111,11 @@ def _open(remote: Remote, sent: Request, limits: Limits) -> http.client.HTTPResp
             raise remote.refused(problem, CORRECT_PATH) from error
         problem = f"{host} cannot be reached ({_reason(reason)})"
         # Without its cause, whose text may contain bytes of the server.
-        raise TransientError(problem, is_unreachable=isinstance(error, URLError)) from None
+        if not isinstance(error, URLError):
+            raise TransientError(problem) from None
+        # The system has sent its packets again until the timeout.
+        attempts = 1 if isinstance(reason, TimeoutError) else 3
+        raise NoConnectionError(problem, attempts=attempts) from None
     return response
 
 

@@ -30,12 +30,16 @@ if TYPE_CHECKING:
 
 def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer:
     """Download and compile a recipe; BuildError or UpdateError if a source or a demand fails."""
-    from geolookup_builder.downloads import inputs_of
+    from geolookup_builder.downloads import inputs_of, missing_source
     from geolookup_builder.enrichment import finders
     from geolookup_builder.values import load_reference
 
     check_signers(job.store, job.signers)
-    _check_local(recipe)
+    required = [
+        spec for spec in recipe.sources if not (spec.remote or spec.expected.may_be_missing)
+    ]
+    if missing := [f"{spec.name}: {text}" for spec in required if (text := missing_source(spec))]:
+        raise UpdateError(missing)
     finders(recipe, load_reference(recipe.countries))  # a library that lacks ends it here
     download_sources(job, recipe)
     inputs = inputs_of(recipe, job.cache)
@@ -94,9 +98,9 @@ def _fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
     if terms and job.announce and CacheEntry(folder, remote).current(spec.sha256) is None:
         job.announce(f"{spec.name}: {terms}")
     if job.dry_run:
-        pending = ask(remote, spec.sha256, folder)
-        job.count(changed_sources=int(pending.changed))
-        return str(pending)
+        is_changed, line = ask(remote, spec.sha256, folder)
+        job.count(changed_sources=int(is_changed))
+        return line
     fetched = download(spec, remote, job.cache, job.progress)
     job.count(downloaded=fetched.file.bytes if fetched.changed else 0)
     return str(fetched)
@@ -114,23 +118,6 @@ def _signature(job: Job, incoming: Incoming) -> bytes | None:
     if is_signed_by(stored, job.signers) and manifest_text(stored) == incoming.manifest_text:
         return read_signature(stored)
     return signed_statement(incoming.manifest_text, job.signers, latest_serial(job.store))
-
-
-def _check_local(recipe: Recipe) -> None:
-    """Raise UpdateError if local files are missing; it names each file, and their origin."""
-    from geolookup_builder.downloads import missing_source
-    from geolookup_builder.recipe.loading import SUFFIX
-
-    missing = [
-        f"{spec.name}: {problem}"
-        for spec in recipe.sources
-        if spec.remote is None and not spec.expected.may_be_missing
-        if (problem := missing_source(spec))
-    ]
-    if missing and recipe.path.suffix == SUFFIX:
-        missing.append(f"the recipe {recipe.path} names these files, and may name their origin")
-    if missing:
-        raise UpdateError(missing)
 
 
 def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:

@@ -142,7 +142,7 @@ def job_of(
 ) -> Job:
     """Check the arguments of ``update``; raises its errors for malformed ones."""
     given = {option: value for option, value in of_source.items() if value}
-    opened, default = _source(source, given.pop("limit_rate", None)), None
+    opened, default = _opened(source, given.pop("limit_rate", None)), None
     if isinstance(opened, Path | Mirror):
         for option in given:
             raise ValueError(f"{option} is only for recipes")
@@ -156,19 +156,13 @@ def job_of(
         if given["signers"]:  # they vouch for the content
             opened = with_strict_cache(opened)
         default = opened.update.retention
-    return Job(
-        opened,
-        store_path(store),
-        Retention.of(keep, keep_for, keep_unpacked, default),
-        None if if_older is None else age_limit(if_older, "if_older"),
-        dry_run,
-        trusted_keys=read_trusted_keys(trusted_keys),
-        announce=announce,
-        **given,
-    )
+    place, retention = store_path(store), Retention.of(keep, keep_for, keep_unpacked, default)
+    given["if_older"] = None if if_older is None else age_limit(if_older, "if_older")
+    given["trusted_keys"] = read_trusted_keys(trusted_keys)
+    return Job(opened, place, retention, dry_run=dry_run, announce=announce, **given)
 
 
-def _source(
+def _opened(
     source: str | os.PathLike[str] | None, limit_rate: int | None
 ) -> Recipe | Path | Mirror:
     """Return what a source means; ValueError for the address of no mirror."""

@@ -55,9 +55,8 @@ def update(
     ``source`` is a recipe file, the name of a packaged recipe, or a file or folder of data; None:
     the packaged recipe "world". The sources that changed are downloaded and compiled. The dataset
     is verified, compared with the current generation by the gates of the recipe, and published.
-    ``source`` may also be a file of ``pack``, published as by ``publish``, or a mirror: an address
-    (``https://``, ``s3://``, ``gs://``) or a folder. A mirror is polled, and its current generation
-    is published.
+    ``source`` may also be a file of ``pack``, or a mirror: an address (``https://``, ``s3://``,
+    ``gs://``) or a folder, whose current generation is published.
 
     ``state`` of the result is "published", "unchanged", "held" (a rollback withdrew the generation
     of the source; or another one was made current in a store that follows a mirror, and the mirror

@@ -178,7 +178,7 @@ REMOTE_WRONG = {
     'https://h.example/a.csv"\ninsecure = 1': "source.insecure is neither true nor false",
     'https://h.example/a.csv"\nkey_as = "basic"': "no key for the source; state key_env",
     'https://h.example/a.csv?{key}"': "no key for the source; state key_env",
-    'https://{key}.example/a.csv"\nkey_env = "K"': "https://{key}.example/a.csv has {key} for its",
+    'https://{key}.example/a.csv"\nkey_env = "K"': "https://{key}.example/a.csv is not the",
     'https://h.example/a.csv?{key}"\nkey_env = "K"\nkey_as = "basic"': "both {key} and source",
     'https://h.example/a.csv"\nkey_env = "K"\nkey_file = "f"': "both source.key_env and key_file",
     'https://h.example/a.csv"\nkey_env = "K"\nkey_as = "a b"': "source.key_as is 'a b'; write bear",

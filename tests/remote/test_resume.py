@@ -106,21 +106,18 @@ NOTES = (None, "{", "[]", json.dumps({"etag": '"one"', "bytes": "x"}))
 
 
 def test_a_part_is_complete_and_has_its_note(tmp_path: Path) -> None:
-    """Also after a run that ended between the last byte and the swap."""
-    for note in (*NOTES, "complete"):
+    for note in NOTES:
         folder = tmp_path / str(note)
         with serving(cut(ONE, AT), *MISSING, file(ONE)) as site:
             with pytest.raises(BuildError):
                 fetched(f"{site.url}/a.csv", folder)
             (entry,) = folder.glob("cache/*")
-            if note == "complete":
-                (entry / "part" / "a.csv").write_bytes(ONE)
-            elif note is None:
+            if note is None:
                 (entry / "part.json").unlink()
             else:
                 (entry / "part.json").write_text(note, encoding="utf-8")
             assert fetched(f"{site.url}/a.csv", folder).file.path.read_bytes() == ONE
-        assert site.ranges[-1] == (f"bytes={len(ONE) - 1}-" if note == "complete" else None)
+        assert site.ranges[-1] is None
 
 
 def test_one_process_downloads_an_address(tmp_path: Path) -> None:

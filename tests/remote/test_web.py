@@ -155,16 +155,17 @@ BAD_TEXTS: dict[str, tuple[Act, str]] = {
 #: Name of the file, what the server does, words of the error.
 BAD = {name: ("a.csv", *bad) for name, bad in BAD_TEXTS.items()} | {
     "no length, gzip": ("a.csv.gz", unstated(ONCE), NO_LENGTH),
-    "no tar": ("a.tgz", file(b"PK\3\4"), "the content is not a .tgz file"),
+    "no tar": ("a.tgz", file(b"PK\3\4"), "the content is not a whole .tgz file"),
     "half zip": ("a.zip", file(GOOD["zip"][:-30]), "or damaged (File is not a zip file)"),
     "bad zip": ("a.zip", file(GOOD["zip"].replace(b"a.csv", b"b.csv", 1)), "or damaged ("),
 }
 for suffix in ("csv.gz", "csv.bz2", "csv.xz", "csv.zst", "parquet", "zip"):
-    text = f"the content is not a .{suffix.removeprefix('csv.')} file; the key or"
+    text = f"the content is not a whole .{suffix.removeprefix('csv.')} file; the key or"
     BAD[f"no {suffix}"] = (f"a.{suffix}", file(ROWS), text)
 for suffix in GOOD.keys() - TEXTS.keys():
     half = GOOD[suffix][: len(GOOD[suffix]) // 2]
-    BAD[f"{suffix} cut"] = (f"a.{suffix}", file(half), "truncated or damaged (")
+    text = "not a whole" if suffix in ("mmdb", "parquet") else "truncated or damaged ("
+    BAD[f"{suffix} cut"] = (f"a.{suffix}", file(half), text)
 SMALL = replace(FAST, largest=350_000)
 #: Bounds that only their own case has: a busy machine may be slow in any other.
 BOUNDS = {

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -148,7 +149,7 @@ def test_a_failure_keeps_the_store_and_the_next_update_succeeds(
 def test_without_a_network_an_update_fails_soon_with_one_line(
     publisher: Publisher, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A refused connection, and the name of no host: each of both sources has the default waits."""
+    """A refused connection, the name of no host, and no answer to a packet: with default waits."""
     waits = list[float]()
     monkeypatch.setattr(transfer.fetch, "__defaults__", (Limits(), lambda _path: None))
     monkeypatch.setattr("geolookup.remote.transfer.time.sleep", waits.append)
@@ -164,7 +165,10 @@ def test_without_a_network_an_update_fails_soon_with_one_line(
             assert done.stderr.endswith(" (tried 3 times); check the network, or try again later\n")
             assert 0 < sum(waits) < 15
             waits.clear()
-    assert publisher.site.asked == []
+    monkeypatch.setattr(socket, "create_connection", mock.Mock(side_effect=TimeoutError))
+    done = run("update", str(publisher.recipe))
+    assert done.stderr.endswith("(timeout) (tried once); check the network, or try again later\n")
+    assert (done.returncode, waits, publisher.site.asked) == (1, [], [])
 
 
 @needs("cryptography")
