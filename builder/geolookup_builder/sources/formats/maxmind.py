@@ -70,7 +70,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     planner, joins, blocks = Planner(spec), _Joins(locale), list[tuple[Member, Header]]()
     for member in members(spec.path, spec.base, (".csv",)):
         header = csv_header(member)
-        if _range(header):
+        if _PRODUCTS[0].range_in(header):
             blocks.append((member, header))
         else:
             joins.add(member, header)
@@ -90,11 +90,6 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         raise BuildError(spec.base / spec.path, problem, remedy=remedy)
     planner.check()
     yield from tables(spec, [product.name for product in _PRODUCTS], files, [*notes])
-
-
-def _range(header: Header) -> tuple[str, ...]:
-    """Return the columns of the range; none of a table that Blocks refer to."""
-    return next((ends for ends in RANGES if all(end in header for end in ends)), ())
 
 
 def _product(header: Header) -> Product:
@@ -208,26 +203,27 @@ def _folder(member: Member) -> str:
 
 def _plan(planner: Planner, member: Member, header: Header, joins: _Joins) -> Reading:
     """Return how Blocks are read: with the columns of the rows that their ids refer to."""
-    ends = _range(header)
+    product = _product(header)
     # Ranges in integers do not show their family, the file's name does.
     stated = _FAMILY.search(re.split(r"[/\\!]", member.label)[-1])
-    parse = from_hexadecimal_pairs if ends == HEXADECIMAL else parse_range
+    is_hexadecimal = product.range_in(header) == HEXADECIMAL
+    parse = from_hexadecimal_pairs if is_hexadecimal else parse_range
     parse = partial(parse, family=int(stated[1]) if stated else None)
-    product = replace(_product(header), ranges=(ends,), parse=parse)
+    product = replace(product, parse=parse)
     names = (*header.names, *joins.columns(header))
     reading = planner.plan(replace(header, names=names), product)
     fields = reading.layout.fields
     wanted = fields.difference(header.names)
-    locations = joins.locations(member, header, wanted) if _ID in header else None
-    files = joins.of(member, header, _PROVIDER)
-    providers = joins.table(files, {_AS, *wanted}) if files else None
+    joined = dict[str, KeyedTable]()
+    if _ID in header:
+        joined[_ID] = joins.locations(member, header, wanted)
+    if files := joins.of(member, header, _PROVIDER):
+        joined[_PROVIDER] = joins.table(files, {_AS, *wanted})
 
     def extend(rows: pa.RecordBatch) -> pa.RecordBatch:
         columns = {name: rows.column(name) for name in rows.schema.names}
-        if locations is not None:
-            columns |= _located(rows, locations)
-        if providers is not None:
-            columns |= _provided(rows.column(_PROVIDER), providers)
+        for key, table in joined.items():
+            columns |= _joined(rows, key, table)
         return pa.RecordBatch.from_pydict(columns)
 
     own = fields.union(_IDS).intersection(header.names)
@@ -236,42 +232,36 @@ def _plan(planner: Planner, member: Member, header: Header, joins: _Joins) -> Re
     )
 
 
-def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.DictionaryArray]:
-    """Return the location of each row, or the country of registration if it states none.
+def _joined(rows: pa.RecordBatch, key: str, table: KeyedTable) -> dict[str, pa.DictionaryArray]:
+    """Return the location or provider of each row; without one, the country of registration.
 
-    An id that is in no Locations file becomes an invalid country: it is nulled and counted.
+    An id that is in no file becomes an invalid country or AS number: it is nulled and counted.
     """
-    ids = rows.column(_ID)
-    has_id, at = pc.is_valid(ids), locations.rows(ids)
-    if _COUNTRY_IDS["registered"] in rows.schema.names:
+    ids = rows.column(key)
+    # An id of 0 is "no provider".
+    has_id, at = pc.not_equal(ids.cast(pa.string()), "0").fill_null(False), table.rows(ids)
+    if key == _ID and _COUNTRY_IDS["registered"] in rows.schema.names:
         country_ids = rows.column(_COUNTRY_IDS["registered"])
         # Row by row: geoname_id if present, else the id of the registered country.
-        at = pc.if_else(has_id, at, locations.rows(country_ids))
+        at = pc.if_else(has_id, at, table.rows(country_ids))
         has_id = pc.or_(has_id, pc.is_valid(country_ids))
     encoded = at.dictionary_encode()  # once for all columns
     columns = {}
-    for name, values in locations.columns.items():
-        key = _COUNTRY_IDS.get(name.partition(":")[2])
-        columns[name] = take(values, locations.rows(rows.column(key)) if key else encoded)
-    orphans = pc.and_(has_id, pc.is_null(at))
-    return columns | {_COUNTRY: mark(columns[_COUNTRY], orphans, "unknown geoname_id")}
-
-
-def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.DictionaryArray]:
-    """Return the provider of each row; an unknown id becomes an invalid AS number."""
-    at = providers.rows(ids)
-    columns = {name: take(values, at) for name, values in providers.columns.items()}
-    # An id of 0 is "no provider".
-    none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
-    orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(at))
-    return columns | {_AS: mark(columns[_AS], orphans, "unknown isp_id")}
+    for name, values in table.columns.items():
+        other = _COUNTRY_IDS.get(name.partition(":")[2])
+        columns[name] = take(values, table.rows(rows.column(other)) if other else encoded)
+    marked = _COUNTRY if key == _ID else _AS
+    if marked in columns:
+        orphans = pc.and_(has_id, pc.is_null(at))
+        columns[marked] = mark(columns[marked], orphans, f"unknown {key}")
+    return columns
 
 
 def _detect(opening: Opening) -> Detection | None:
     """Return a detection for columns that no other vendor has, or for this vendor's file names."""
     header = csv_header(opening.start)
     has_name = any(map(_NAMED.search, opening.member.file_names))
-    ends = _range(header)
+    ends = _PRODUCTS[0].range_in(header)
     if not ends:
         is_joined = _PROVIDER in header.names[:1] or {_ID, _LOCALE} <= {*header.names}
         return Detection("tables of Blocks", has_name) if is_joined else None

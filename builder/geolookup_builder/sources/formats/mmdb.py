@@ -21,7 +21,7 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import BuildError, line_text, listed, near_match
 from geolookup.filesystem.signatures import MMDB
-from geolookup_builder.ranges import OTHER_RECORD, ParsedRanges
+from geolookup_builder.ranges import OTHER_RECORD
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.mmdb_products import PRODUCTS, matching_product
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD
@@ -65,9 +65,8 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
         if not count:
             yield RecordNumbers(member, _find_networks).batch(networks.ranges, {})
             return
-        paths = sorted(
-            mmdb_file.paths_of(file.records(networks, range(0, count, max(1, count // _SAMPLE))))
-        )
+        records = file.records(networks, range(0, count, max(1, count // _SAMPLE)))
+        paths = sorted(mmdb_file.paths_of(records))
         # The database type is the first of the kinds.
         type_ = next((f"database type {_short(kind)!r}" for kind in file.kinds), "no database type")
         reading = _plan(member, file.kinds, type_, paths, planner)
@@ -93,7 +92,10 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
         name: pa.DictionaryArray.from_arrays(column.indices.take(record), column.dictionary)
         for name, column in columns.items()
     }
-    yield numbers.batch(_without(networks.ranges, is_other[networks.record]), fields)
+    is_rejected, ranges = is_other[networks.record], networks.ranges
+    family = np.where(is_rejected, 0, ranges.family).astype(np.uint8)
+    reason = is_rejected.astype(np.uint8) * OTHER_RECORD
+    yield numbers.batch(replace(ranges, family=family, reason=reason), fields)
 
 
 def _plan(
@@ -161,12 +163,6 @@ def _columns(
 def _short(text: str) -> str:
     line = line_text(text)
     return line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS]}…"
-
-
-def _without(ranges: ParsedRanges, is_other: Bools) -> ParsedRanges:
-    """Return the ranges with some of them rejected."""
-    family = np.where(is_other, 0, ranges.family).astype(np.uint8)
-    return replace(ranges, family=family, reason=is_other.astype(np.uint8) * OTHER_RECORD)
 
 
 def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Reject]:

@@ -69,6 +69,10 @@ def _product(
     return _Entry((product(name, marks, *values, ranges=NO_RANGE, **more),), kind)
 
 
+def _ipinfo(*names: str) -> list[Product]:
+    return [product for product in IPINFO if product.name in names]
+
+
 def _of_csv(vendor: str, products: Iterable[Product], kind: str = "", marks: str = "") -> _Entry:
     """Return products that are also delivered as CSV, with the same keys."""
     return _Entry(
@@ -159,10 +163,6 @@ _NESTED: Mapping[str, Offers] = {
     # With the names of the CSV. There a flag that is blank is false.
     **offers(f"static_ip_score {TRAITS}", known, "traits."),
 }
-_NESTED_MARKS = (
-    *("country.iso_code", _REGISTERED, "continent.code", "city.names.en", "location.latitude"),
-    *(path for path in _STATED.values() if path.startswith("traits.")),
-)
 
 
 def _locate(rows: pa.RecordBatch, fields: Fields) -> Fields:
@@ -193,10 +193,6 @@ _IPREGISTRY = offers(
 )
 
 
-def _ipinfo(*names: str) -> list[Product]:
-    return [product for product in IPINFO if product.name in names]
-
-
 _USES = offers(FLAGS)
 #: Names of the fields themselves, and what other vendors call them.
 _FLAT: Mapping[str, Offers] = {
@@ -220,11 +216,6 @@ _FLAT: Mapping[str, Offers] = {
     "user_type": (*_USES["user_type"], known("user_type"), known("as_type")),
     "connection_type": (*_USES["connection_type"], known("connection_type")),
 }
-_FLAT_MARKS = (
-    "country_code;country;city;asn;autonomous_system_number;isp;connection_type;user_type;"
-    "city_name;asn_organization;organization"
-)
-_IPINFO_KIND = "^ipinfo "
 
 #: In order of precedence; the table of docs/data/sources/mmdb.md lists them too.
 PRODUCTS = (
@@ -237,7 +228,7 @@ PRODUCTS = (
         finish=None,
     ),
     *_REFUSED,
-    _of_csv("IPinfo", IPINFO, _IPINFO_KIND),
+    _of_csv("IPinfo", IPINFO, "^ipinfo "),
     # Only a carrier's name and country: the addresses may be in another country.
     *(
         _of_csv("IPinfo", [product], "^ipinfo(?: .*)?[ _]carrier", key)
@@ -252,7 +243,8 @@ PRODUCTS = (
     ),
     _product(
         "MaxMind's structure",
-        ";".join(_NESTED_MARKS),
+        f"country.iso_code;{_REGISTERED};continent.code;city.names.en;location.latitude;"
+        + ";".join(path for path in _STATED.values() if path.startswith("traits.")),
         _NESTED,
         finish=_locate,
         helpers=(_REGISTERED,),
@@ -261,7 +253,12 @@ PRODUCTS = (
     _of_csv("iplocate", IPLOCATE[1:]),
     _of_csv("IPinfo", _ipinfo("ASN"), marks="asn name domain"),
     _product("IPNetDB", "as as_entity", offers("asn=as asn_organization=as_entity", known)),
-    _product("flat records", _FLAT_MARKS, _FLAT),
+    _product(
+        "flat records",
+        "country_code;country;city;asn;autonomous_system_number;isp;connection_type;user_type;"
+        "city_name;asn_organization;organization",
+        _FLAT,
+    ),
     _of_csv("MaxMind", OWN_PRODUCTS, "^geo(ip2?|lite2)-?"),
     _of_csv("IPinfo", _ipinfo("Residential Proxy")),
     _product("contacts", "abuse.email;abuse.address;abuse.emails.0", refusal=_CONTACT),
