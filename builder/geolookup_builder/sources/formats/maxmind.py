@@ -42,18 +42,17 @@ from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 _PRODUCTS = (*PRODUCTS, *OWN_PRODUCTS)
 #: Columns of Blocks that no other format has.
-_OWN = frozenset(
-    {
-        *("registered_country_geoname_id", "autonomous_system_number", "is_anonymous_vpn"),
-        *("ip_risk", "static_ip_score", "ipv4_24", "anonymizer_confidence"),
-    }
-)
+_OWN = {
+    *("registered_country_geoname_id", "autonomous_system_number", "is_anonymous_vpn", "ip_risk"),
+    *("static_ip_score", "ipv4_24", "anonymizer_confidence"),
+}
 _NAMED = re.compile("geoip2|geoip-|geolite2", re.IGNORECASE)
 _FAMILY = re.compile(r"ipv([46])", re.IGNORECASE)
 _ID, _PROVIDER, _LOCALE = "geoname_id", "isp_id", "locale_code"
 _COUNTRY, _AS = "country_iso_code", "autonomous_system_number"
 #: The ids of countries: "country_iso_code:registered" is the country of the first.
-_COUNTRY_IDS = {
+_COUNTRY_IDS = {kind: f"{kind}_country_geoname_id" for kind in ("registered", "represented")}
+_IDS = {
     "registered": "registered_country_geoname_id",
     "represented": "represented_country_geoname_id",
 }
@@ -162,9 +161,7 @@ class _Joins:
     def table(self, files: Iterable[_File], wanted: Collection[str]) -> KeyedTable:
         """Return the rows of files with the ``wanted`` columns; of equal keys the first is used."""
         files = [*dict.fromkeys(files)]
-        columns = tuple(
-            sorted({name for file in files for name in file.names}.intersection(wanted))
-        )
+        columns = tuple(sorted({name for file in files for name in file.names} & {*wanted}))
         return concatenate([self._load(f.member, f.names, f.key, columns) for f in files])
 
     def locations(self, blocks: Member, header: Header, wanted: Collection[str]) -> KeyedTable:
@@ -196,16 +193,15 @@ class _Joins:
 
 
 def _folder(member: Member) -> str:
-    # "a.zip!x/y.csv" gives "a.zip!x/".
-    end = max(map(member.label.rfind, "/\\!")) + 1
-    return member.label[:end]
+    """Return "a.zip!x/" for "a.zip!x/y.csv"."""
+    return member.label.removesuffix(member.file_names[0])
 
 
 def _plan(planner: Planner, member: Member, header: Header, joins: _Joins) -> Reading:
     """Return how Blocks are read: with the columns of the rows that their ids refer to."""
     product = _product(header)
     # Ranges in integers do not show their family, the file's name does.
-    stated = _FAMILY.search(re.split(r"[/\\!]", member.label)[-1])
+    stated = _FAMILY.search(member.file_names[0])
     is_hexadecimal = product.range_in(header) == HEXADECIMAL
     parse = from_hexadecimal_pairs if is_hexadecimal else parse_range
     parse = partial(parse, family=int(stated[1]) if stated else None)
