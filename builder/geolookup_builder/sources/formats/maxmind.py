@@ -4,12 +4,15 @@ Each file is identified by its columns, which are read by name: their order has 
 years. The rows of Blocks get the columns of the rows that their ids refer to. A source may hold
 several releases and products at once: ids are looked up first in the tables of the folder or
 archive of the Blocks file, and in Locations of the recipe's ``locale``, by default English.
+
+The columns of tables count as columns of the Blocks file. ``city_name:de`` is a column of the
+German Locations, ``country_iso_code:registered`` one of the location of the registered country.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -19,12 +22,7 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.formats.maxmind_products import (
-    HEXADECIMAL,
-    OWN_PRODUCTS,
-    PRODUCTS,
-    RANGES,
-)
+from geolookup_builder.sources.formats.vendor_values import NO_FIELD, offers, product
 from geolookup_builder.sources.reading import delimited, sniffing
 from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
@@ -36,11 +34,79 @@ from geolookup_builder.sources.reading.product_files import (
     declaration_hint,
     tables,
 )
-from geolookup_builder.sources.reading.products import Header, Product
+from geolookup_builder.sources.reading.products import Header, Offers, Product, flag
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
-_PRODUCTS = (*PRODUCTS, *OWN_PRODUCTS)
+#: The columns of a range, the usual one first; the others are written by geoip2-csv-converter.
+_HEXADECIMAL = ("network_start_hex", "network_last_hex")
+_RANGES = (
+    ("network",),
+    ("network_start_ip", "network_last_ip"),
+    ("network_start_integer", "network_last_integer"),
+    _HEXADECIMAL,
+)
+#: A blank ``is_anycast`` is unknown: GeoLite2 has only blanks.
+_LOCATION = """
+    continent_code country_code=country_iso_code region_code=subdivision_1_iso_code
+    region_name=subdivision_1_name city_name time_zone metro_code
+    subdivision_2_code=subdivision_2_iso_code subdivision_2_name city_name_LANG=city_name:LANG
+    region_name_LANG=subdivision_1_name:LANG country_name_LANG=country_name:LANG
+    registered_country_code=country_iso_code:registered
+    represented_country_code=country_iso_code:represented postal_code latitude longitude
+    accuracy_radius geoname_id is_anycast
+"""
+#: Of Blocks; ``is_satellite_provider`` and ``is_anonymous_proxy`` are no longer maintained.
+_UNREAD = (
+    "registered_country_geoname_id represented_country_geoname_id is_anonymous_proxy "
+    "is_satellite_provider locale_code continent_name country_name is_in_european_union"
+)
+_MOBILE = "mcc=mobile_country_code mnc=mobile_network_code"
+_PROVIDER = f"""
+    isp organization asn=autonomous_system_number connection_type user_type {_MOBILE}
+    asn_organization=autonomous_system_organization
+"""
+_FLAGS = (
+    "is_anonymous is_vpn=is_anonymous_vpn is_hosting=is_hosting_provider is_proxy=is_public_proxy "
+    "is_tor=is_tor_exit_node is_residential_proxy"
+)
+#: A flag about anonymity that is blank is false.
+_ANONYMIZERS: Mapping[str, Offers] = {
+    **offers(_FLAGS, flag),
+    **offers("proxy_provider=provider_name anonymizer_confidence last_seen_date=network_last_seen"),
+}
+#: The columns that records of MMDB files have below ``traits``, besides the provider.
+TRAITS = f"domain usage_type=user_type {_MOBILE} is_anycast is_legitimate_proxy {_FLAGS}"
+
+_product = partial(product, ranges=_RANGES)
+_own = partial(product, ranges=_RANGES, refusal=NO_FIELD)
+#: Those with own columns only.
+OWN_PRODUCTS = (
+    _own("Domain", "domain", "domain"),
+    _own("IP-Risk", "ip_risk", _ANONYMIZERS, "ip_risk"),
+    _own("Anonymous-IP", "is_anonymous", _ANONYMIZERS),
+    _own("Static-IP-Score", "score", "static_ip_score=score"),
+    _own("Static-IP-Score", "static_ip_score", "static_ip_score"),
+    _own("User-Count", "ipv4_24", unread="ipv4_24 ipv4_32 ipv6_32 ipv6_48 ipv6_64"),
+    _own("Residential-Proxy", "anonymizer_confidence", _ANONYMIZERS, "is_residential_proxy='true'"),
+    _own("DensityIncome", "population_density", "average_income population_density"),
+)
+#: In the order of their tables; a file with the columns of several is of the first one.
+_PRODUCTS = (
+    _product(
+        "Enterprise",
+        "geoname_id isp_id",
+        f"{_LOCATION} {_PROVIDER} usage_type=user_type is_legitimate_proxy domain "
+        "country_confidence subdivision_confidence city_confidence postal_confidence",
+        unread=f"isp_id {_UNREAD}",
+    ),
+    _product("City", "geoname_id latitude", _LOCATION, unread=_UNREAD),
+    _product("Country", "geoname_id", _LOCATION, unread=_UNREAD),
+    _product("ISP", "isp", _PROVIDER),
+    _product("ASN", "autonomous_system_number", _PROVIDER),
+    _product("Connection-Type", "connection_type", _PROVIDER),
+    *OWN_PRODUCTS,
+)
 #: Columns of Blocks that no other format has.
 _OWN = {
     *("registered_country_geoname_id", "autonomous_system_number", "is_anonymous_vpn", "ip_risk"),
@@ -52,10 +118,6 @@ _ID, _PROVIDER, _LOCALE = "geoname_id", "isp_id", "locale_code"
 _COUNTRY, _AS = "country_iso_code", "autonomous_system_number"
 #: The ids of countries: "country_iso_code:registered" is the country of the first.
 _COUNTRY_IDS = {kind: f"{kind}_country_geoname_id" for kind in ("registered", "represented")}
-_IDS = {
-    "registered": "registered_country_geoname_id",
-    "represented": "represented_country_geoname_id",
-}
 _IDS = {_ID, _PROVIDER, *_COUNTRY_IDS.values()}
 _ENGLISH = "en"
 _TRANSLATED = {"subdivision_1_name", "subdivision_2_name", "city_name"}
@@ -91,7 +153,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     yield from tables(spec, [product.name for product in _PRODUCTS], files, [*notes])
 
 
-def _product(header: Header) -> Product:
+def _product_of(header: Header) -> Product:
     """Return the first product that a file with a range is of."""
     product = next((product for product in _PRODUCTS if product.fits(header)), None)
     if product is None:
@@ -199,10 +261,10 @@ def _folder(member: Member) -> str:
 
 def _plan(planner: Planner, member: Member, header: Header, joins: _Joins) -> Reading:
     """Return how Blocks are read: with the columns of the rows that their ids refer to."""
-    product = _product(header)
+    product = _product_of(header)
     # Ranges in integers do not show their family, the file's name does.
     stated = _FAMILY.search(member.file_names[0])
-    is_hexadecimal = product.range_in(header) == HEXADECIMAL
+    is_hexadecimal = product.range_in(header) == _HEXADECIMAL
     parse = from_hexadecimal_pairs if is_hexadecimal else parse_range
     parse = partial(parse, family=int(stated[1]) if stated else None)
     product = replace(product, parse=parse)
@@ -261,9 +323,9 @@ def _detect(opening: Opening) -> Detection | None:
     if not ends:
         is_joined = _PROVIDER in header.names[:1] or {_ID, _LOCALE} <= {*header.names}
         return Detection("tables of Blocks", has_name) if is_joined else None
-    if not (has_name or ends != RANGES[0] or _OWN.intersection(header.names)):
+    if not (has_name or ends != _RANGES[0] or _OWN.intersection(header.names)):
         return None
-    planner, product = Planner(opening.spec), _product(header)
+    planner, product = Planner(opening.spec), _product_of(header)
     found = planner.detection(header, product, "maxmind", has_own_name=has_name)
     return replace(found, reason=f"{found.reason} blocks")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Address, IPv6Address, summarize_address_range
 
 import numpy as np
 import pyarrow as pa
@@ -172,10 +172,9 @@ def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Rejec
     with mmdb_file.open_mmdb(member) as file:
         ranges = file.networks().ranges
     for number, reason in sorted(reasons.items()):
-        first, last = (ends.item(number - 1) for ends in (ranges.first, ranges.last))
-        kind, bits = (IPv6Network, 128) if ranges.family[number - 1] == 6 else (IPv4Network, 32)
-        # 8.8.8.0 to 8.8.8.255: the difference, 255, has 8 bits, so /24.
-        network = kind((first, bits - (last - first).bit_length()))
+        kind = IPv6Address if ranges.family[number - 1] == 6 else IPv4Address
+        ends = (kind(ends.item(number - 1)) for ends in (ranges.first, ranges.last))
+        [network] = summarize_address_range(*ends)
         yield Reject(member.label, 0, reason, str(network))
 
 
@@ -197,5 +196,5 @@ FORMAT = SourceFormat(
     _read,
     _detect,
     build_date,
-    tuple(product for entry in PRODUCTS for product in entry.products),
+    tuple(product for products, _ in PRODUCTS for product in products),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,7 +19,7 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN, MAXMIND
 from geolookup.contract.schema import Schema
 from geolookup_builder.sources.formats.ip2location import PROXIES
 from geolookup_builder.sources.formats.ipinfo_products import FLAGS, IPINFO, IPLOCATE
-from geolookup_builder.sources.formats.maxmind_products import OWN_PRODUCTS, TRAITS
+from geolookup_builder.sources.formats.maxmind import OWN_PRODUCTS, TRAITS
 from geolookup_builder.sources.formats.vendor_values import ALPHA2, known, located, offers, product
 from geolookup_builder.sources.reading.products import (
     NO_RANGE,
@@ -33,12 +33,8 @@ from geolookup_builder.sources.reading.products import (
 )
 from geolookup_builder.vendor_columns import COLUMNS, LANGUAGE
 
-
-class _Entry(NamedTuple):
-    """Products, and what must occur in the database type or a description of their files."""
-
-    products: tuple[Product, ...]
-    kind: str = ""
+#: Products, and what must occur in the database type or a description of their files.
+_Entry = tuple[tuple[Product, ...], str]
 
 
 def matching_product(kinds: Collection[str], header: Header, schema: Schema) -> Product | None:
@@ -66,7 +62,7 @@ def _product(
 ) -> _Entry:
     """Return a product of files with one of ``marks``; ``more`` are further members of it."""
     more.setdefault("finish", located)
-    return _Entry((product(name, marks, *values, ranges=NO_RANGE, **more),), kind)
+    return (product(name, marks, *values, ranges=NO_RANGE, **more),), kind
 
 
 def _ipinfo(*names: str) -> list[Product]:
@@ -75,19 +71,17 @@ def _ipinfo(*names: str) -> list[Product]:
 
 def _of_csv(vendor: str, products: Iterable[Product], kind: str = "", marks: str = "") -> _Entry:
     """Return products that are also delivered as CSV, with the same keys."""
-    return _Entry(
-        tuple(
-            replace(
-                product,
-                name=f"{vendor} {product.name}",
-                ranges=NO_RANGE,
-                values={name: tuple(_of_records(product.offers(name))) for name in product.values},
-                marks=(frozenset(marks.split()),) if marks else product.marks,
-            )
-            for product in products
-        ),
-        kind,
+    of_records = (
+        replace(
+            product,
+            name=f"{vendor} {product.name}",
+            ranges=NO_RANGE,
+            values={name: tuple(_of_records(product.offers(name))) for name in product.values},
+            marks=(frozenset(marks.split()),) if marks else product.marks,
+        )
+        for product in products
     )
+    return tuple(of_records), kind
 
 
 def _of_records(offers: Iterable[Offer]) -> Iterator[Offer]:
