@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -111,7 +111,7 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
     """Yield the prefixes of a document."""
     rows, columns = _rows(member), {}
     for name in _ROW:
-        cells = pa.array([_text(row[name]) for row in rows], pa.string())
+        cells = pa.array([row[name] for row in rows], pa.string())
         columns[name] = cells if name in layout.texts else cells.dictionary_encode()
     ranges, fields = meaning(pa.RecordBatch.from_pydict(columns))
     numbers = RecordNumbers(member, _find_rejects, layout.unread, layout.offered)
@@ -122,17 +122,14 @@ def _find_rejects(member: Member, reasons: dict[int, str]) -> Iterator[Reject]:
     """Yield the prefixes with these numbers (from 1)."""
     rows = _rows(member) if reasons else []
     for number, reason in sorted(reasons.items()):
-        prefix = json.dumps(rows[number - 1]["prefix"], ensure_ascii=False)
-        yield Reject(member.label, number, reason, _without_surrogates(prefix[:REJECT_CHARACTERS]))
+        prefix = str(rows[number - 1]["prefix"])[:REJECT_CHARACTERS]
+        yield Reject(member.label, number, reason, prefix)
 
 
 def _rows(member: Member) -> list[dict[str, Any]]:
     """Return the rows, those of delivery networks last: of equal ranges the last row decides."""
-    name = _provider(member)
-    if name is None:
-        return []
-    organization, _, paths = _PROVIDERS[name]
-    document = _document(member)
+    name, document = _provider(member) or "", _document(member)
+    organization, _, paths = _PROVIDERS.get(name, ("", "", ""))
     rows = [
         _row(name, organization, entry, prefix)
         for path in paths.split()
@@ -144,17 +141,17 @@ def _rows(member: Member) -> list[dict[str, Any]]:
 
 def _row(name: str, organization: str, entry: Mapping[str, Any], prefix: object) -> dict[str, Any]:
     """Return a row; Google's own prefixes have no service, those of its customers do."""
-    region, service = (
-        next((entry[key] for key in keys if key in entry), None) for keys in (_REGIONS, _SERVICES)
-    )
-    use = _HOSTING
+    region, service = _first(entry, _REGIONS), _first(entry, _SERVICES)
+    use = _DELIVERY if name == "Cloudflare" or service in _DELIVERING else _HOSTING
     if name == "Google" and service is None:
         organization, use = name, ""
-    elif name == "Cloudflare" or (isinstance(service, str) and service in _DELIVERING):
-        use = _DELIVERY
-    if isinstance(service, list):  # Oracle's tags
-        service = "/".join(map(str, service))
-    return dict(zip(_ROW, (prefix, organization, use, region, service), strict=True))
+    return dict(zip(_ROW, (_text(prefix), organization, use, region, service), strict=True))
+
+
+def _first(entry: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    """Return the value of the first key that an entry has; the values of a list with slashes."""
+    value = next((entry[key] for key in keys if key in entry), None)
+    return "/".join(map(str, value)) if isinstance(value, list) else _text(value)
 
 
 def _entries(
@@ -180,7 +177,7 @@ def _entries(
 
 
 def _document(member: Member) -> dict[str, Any]:
-    """Read a document; BuildError if it is not a JSON object, or beyond the limits."""
+    """Read a document; BuildError if it is not JSON, or beyond the limits."""
     with member.open() as stream:
         data = stream.read(MAX_BYTES + 1)
     values = sum(map(data.count, (b",", b"{", b"[")))
@@ -189,17 +186,13 @@ def _document(member: Member) -> dict[str, Any]:
             problem = f"a JSON document of more than {limit:,} {unit}"
             raise BuildError(member.label, problem, remedy="split it into several files")
     try:
-        value = json.loads(data.decode("utf-8-sig"))
-    except json.JSONDecodeError as error:
-        problem = f"not JSON ({error.msg})"
-        raise BuildError(member.label, problem, line=error.lineno, remedy=_FETCH_AGAIN) from error
+        document: dict[str, Any] = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        # Not UTF-8, a number of 4,301 digits, or deep nesting.
-        problem = f"not JSON that can be read ({type(error).__name__})"
-        raise BuildError(member.label, problem, remedy=_FETCH_AGAIN) from error
-    if not isinstance(value, dict):
-        raise BuildError(member.label, "not a JSON object", remedy=_FETCH_AGAIN)
-    return value
+        # Also not UTF-8, a number of 4,301 digits, or deep nesting.
+        line, reason = getattr(error, "lineno", None), getattr(error, "msg", type(error).__name__)
+        problem = f"not JSON that can be read ({reason})"
+        raise BuildError(member.label, problem, line=line, remedy=_FETCH_AGAIN) from error
+    return document
 
 
 def _text(value: object) -> str | None:
@@ -210,11 +203,7 @@ def _text(value: object) -> str | None:
     if value is None:
         return None
     text = type(value).__name__ if isinstance(value, list | dict) else str(value)
-    return _without_surrogates(text)
-
-
-def _without_surrogates(text: str) -> str:
-    # Neither Arrow nor the file of rejects can hold them.
+    # Neither Arrow nor the file of rejects can hold surrogates.
     return text.encode("utf-8", "replace").decode()
 
 

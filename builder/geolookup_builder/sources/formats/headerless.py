@@ -19,6 +19,7 @@ import pyarrow as pa
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.table import Table
 from geolookup_builder.sources.formats.vendor_values import known, located, offers
 from geolookup_builder.sources.reading import delimited, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
@@ -294,10 +295,7 @@ _IPTOASN = Catalogue(
 
 
 def _read_iptoasn(spec: SourceSpec) -> Iterator[SourceTable]:
-    countries = spec.options.get("countries", False)
-    if not isinstance(countries, bool):
-        problem = "source.countries is neither true nor false"
-        raise BuildError(spec.recipe, problem, remedy="write countries = true")
+    countries = Table(spec.recipe, "source", spec.options).switch("countries")
     product, location = _IPTOASN.product, {"country_code": _HOLDER} if countries else {}
     product = replace(product, values={**product.values, **location})
     return replace(_IPTOASN, product=product).read(spec)

@@ -29,7 +29,7 @@ from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import mark, with_values
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Planner
-from geolookup_builder.sources.reading.products import ALWAYS, Fields, Header, Offer, Product
+from geolookup_builder.sources.reading.products import Fields, Header, Offer, Product
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import (
     Detection,
@@ -112,12 +112,12 @@ class _Lines:
     def detect(self, opening: Opening) -> Detection | None:
         """Return the detection of the format by the lines of a file."""
         start = transcode(opening.start, None)
-        is_like = self.matches(start, self.row) if self.row else self._begins(start)
+        is_like = (
+            lines_match(start, self.layout, re.compile(self.row))
+            if self.row
+            else self._begins(start)
+        )
         return Detection(self.product.name) if is_like else None
-
-    def matches(self, start: Member, row: str) -> bool:
-        """Return whether the first and most other lines match ``row``."""
-        return lines_match(start, self.layout, re.compile(row))
 
 
 _ADDRESS = sniffing.ADDRESS.pattern
@@ -154,27 +154,21 @@ def _read_prefixes(spec: SourceSpec) -> Iterator[SourceTable]:
 # second each relay has a few lines; of an exit only the address has a field.
 # Format: https://2019.www.torproject.org/tordnsel/exitlist-spec.txt
 _EXITS = _Lines(
-    Product(
-        "exits",
-        (("address",),),
-        {"user_type": Offer(constant="consumer_privacy_network"), "is_tor": ALWAYS},
-    ),
+    Product("exits", (("address",),), offers("user_type='consumer_privacy_network' is_tor='true'")),
     # "ExitAddress 1.2.3.4 2026-01-31 12:00:00" -> "1.2.3.4"; also a plain address.
     r"^\s*(?:ExitAddress\s+)?(?P<address>[^\s/]+)(?:\s+[0-9-]{10} [0-9:]{8})?\s*$",
     line_layout("[ \t]*#", "@type ", "Downloaded ", "ExitNode ", "Published ", "LastStatus "),
     ("",),
 )
-_EXIT_ROW = rf"ExitAddress\s+({_ADDRESS})\s.*"
-_ADDRESS_ROW = rf"\s*({_ADDRESS})\s*"
 _EXITS_NAME = re.compile(r"(tor[-_]?(bulk)?[-_]?exit|exit[-_]addresses)", re.IGNORECASE)
 
 
 def _detect_exits(opening: Opening) -> Detection | None:
-    if _EXITS.matches(opening.start, _EXIT_ROW):
-        return Detection("exit addresses", has_own_name=True)
+    # A plain list of addresses is of this format by its name only.
     has_name = any(map(_EXITS_NAME.match, opening.member.file_names))
-    is_list = has_name and _EXITS.matches(opening.start, _ADDRESS_ROW)
-    return Detection("bulk exit list", has_own_name=True) if is_list else None
+    row = rf"ExitAddress\s+({_ADDRESS})\s.*" + rf"|\s*({_ADDRESS})\s*" * has_name
+    detection = replace(_EXITS, row=row).detect(opening)
+    return detection and replace(detection, has_own_name=True)
 
 
 # RFC 8805 geofeeds: locations that operators publish for their own prefixes, often written by hand.
@@ -300,10 +294,6 @@ _DELEGATIONS = _Lines(
 
 # Routing tables reduced to prefix and origin AS: CAIDA's pfx2as and pyasn's files. The compiler
 # resolves nested prefixes.
-def _parse_routes(addresses: pa.Array, lengths: pa.Array) -> ParsedRanges:
-    return from_networks(prefix_texts(addresses, lengths))
-
-
 def _without_defaults(rows: pa.RecordBatch, fields: Fields) -> Fields:
     """Return the AS numbers; those of default routes are invalid, to be nulled and counted.
 
@@ -318,7 +308,7 @@ _ROUTES = _Lines(
         "origins",
         (("prefix", "length"),),
         offers("asn=first,asn"),
-        parse=_parse_routes,
+        parse=lambda *parts: from_networks(prefix_texts(*parts)),
         finish=_without_defaults,
     ),
     # "1.0.0.0", "24", "13335" of CAIDA, "1.0.0.0/24", "13335" of pyasn. Of several origins

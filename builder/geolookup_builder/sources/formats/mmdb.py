@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Address, IPv6Address, summarize_address_range
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import BuildError, line_text, listed, near_match
 from geolookup.filesystem.signatures import MMDB
-from geolookup_builder.ranges import OTHER_RECORD, ParsedRanges
+from geolookup_builder.ranges import OTHER_RECORD
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.mmdb_products import PRODUCTS, matching_product
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD
@@ -65,9 +65,8 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
         if not count:
             yield RecordNumbers(member, _find_networks).batch(networks.ranges, {})
             return
-        paths = sorted(
-            mmdb_file.paths_of(file.records(networks, range(0, count, max(1, count // _SAMPLE))))
-        )
+        records = file.records(networks, range(0, count, max(1, count // _SAMPLE)))
+        paths = sorted(mmdb_file.paths_of(records))
         # The database type is the first of the kinds.
         type_ = next((f"database type {_short(kind)!r}" for kind in file.kinds), "no database type")
         reading = _plan(member, file.kinds, type_, paths, planner)
@@ -93,7 +92,10 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
         name: pa.DictionaryArray.from_arrays(column.indices.take(record), column.dictionary)
         for name, column in columns.items()
     }
-    yield numbers.batch(_without(networks.ranges, is_other[networks.record]), fields)
+    is_rejected, ranges = is_other[networks.record], networks.ranges
+    family = np.where(is_rejected, 0, ranges.family).astype(np.uint8)
+    reason = is_rejected.astype(np.uint8) * OTHER_RECORD
+    yield numbers.batch(replace(ranges, family=family, reason=reason), fields)
 
 
 def _plan(
@@ -163,12 +165,6 @@ def _short(text: str) -> str:
     return line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS]}…"
 
 
-def _without(ranges: ParsedRanges, is_other: Bools) -> ParsedRanges:
-    """Return the ranges with some of them rejected."""
-    family = np.where(is_other, 0, ranges.family).astype(np.uint8)
-    return replace(ranges, family=family, reason=is_other.astype(np.uint8) * OTHER_RECORD)
-
-
 def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Reject]:
     """Yield the networks with these numbers (from 1): rejected, or with an invalid value."""
     if not reasons:
@@ -176,10 +172,9 @@ def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Rejec
     with mmdb_file.open_mmdb(member) as file:
         ranges = file.networks().ranges
     for number, reason in sorted(reasons.items()):
-        first, last = (ends.item(number - 1) for ends in (ranges.first, ranges.last))
-        kind, bits = (IPv6Network, 128) if ranges.family[number - 1] == 6 else (IPv4Network, 32)
-        # 8.8.8.0 to 8.8.8.255: the difference, 255, has 8 bits, so /24.
-        network = kind((first, bits - (last - first).bit_length()))
+        kind = IPv6Address if ranges.family[number - 1] == 6 else IPv4Address
+        ends = (kind(ends.item(number - 1)) for ends in (ranges.first, ranges.last))
+        [network] = summarize_address_range(*ends)
         yield Reject(member.label, 0, reason, str(network))
 
 
@@ -201,5 +196,5 @@ FORMAT = SourceFormat(
     _read,
     _detect,
     build_date,
-    tuple(product for entry in PRODUCTS for product in entry.products),
+    tuple(product for products, _ in PRODUCTS for product in products),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,7 +19,7 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN, MAXMIND
 from geolookup.contract.schema import Schema
 from geolookup_builder.sources.formats.ip2location import PROXIES
 from geolookup_builder.sources.formats.ipinfo_products import FLAGS, IPINFO, IPLOCATE
-from geolookup_builder.sources.formats.maxmind_products import OWN_PRODUCTS, TRAITS
+from geolookup_builder.sources.formats.maxmind import OWN_PRODUCTS, TRAITS
 from geolookup_builder.sources.formats.vendor_values import ALPHA2, known, located, offers, product
 from geolookup_builder.sources.reading.products import (
     NO_RANGE,
@@ -33,12 +33,8 @@ from geolookup_builder.sources.reading.products import (
 )
 from geolookup_builder.vendor_columns import COLUMNS, LANGUAGE
 
-
-class _Entry(NamedTuple):
-    """Products, and what must occur in the database type or a description of their files."""
-
-    products: tuple[Product, ...]
-    kind: str = ""
+#: Products, and what must occur in the database type or a description of their files.
+_Entry = tuple[tuple[Product, ...], str]
 
 
 def matching_product(kinds: Collection[str], header: Header, schema: Schema) -> Product | None:
@@ -66,24 +62,26 @@ def _product(
 ) -> _Entry:
     """Return a product of files with one of ``marks``; ``more`` are further members of it."""
     more.setdefault("finish", located)
-    return _Entry((product(name, marks, *values, ranges=NO_RANGE, **more),), kind)
+    return (product(name, marks, *values, ranges=NO_RANGE, **more),), kind
+
+
+def _ipinfo(*names: str) -> list[Product]:
+    return [product for product in IPINFO if product.name in names]
 
 
 def _of_csv(vendor: str, products: Iterable[Product], kind: str = "", marks: str = "") -> _Entry:
     """Return products that are also delivered as CSV, with the same keys."""
-    return _Entry(
-        tuple(
-            replace(
-                product,
-                name=f"{vendor} {product.name}",
-                ranges=NO_RANGE,
-                values={name: tuple(_of_records(product.offers(name))) for name in product.values},
-                marks=(frozenset(marks.split()),) if marks else product.marks,
-            )
-            for product in products
-        ),
-        kind,
+    of_records = (
+        replace(
+            product,
+            name=f"{vendor} {product.name}",
+            ranges=NO_RANGE,
+            values={name: tuple(_of_records(product.offers(name))) for name in product.values},
+            marks=(frozenset(marks.split()),) if marks else product.marks,
+        )
+        for product in products
     )
+    return tuple(of_records), kind
 
 
 def _of_records(offers: Iterable[Offer]) -> Iterator[Offer]:
@@ -159,10 +157,6 @@ _NESTED: Mapping[str, Offers] = {
     # With the names of the CSV. There a flag that is blank is false.
     **offers(f"static_ip_score {TRAITS}", known, "traits."),
 }
-_NESTED_MARKS = (
-    *("country.iso_code", _REGISTERED, "continent.code", "city.names.en", "location.latitude"),
-    *(path for path in _STATED.values() if path.startswith("traits.")),
-)
 
 
 def _locate(rows: pa.RecordBatch, fields: Fields) -> Fields:
@@ -193,10 +187,6 @@ _IPREGISTRY = offers(
 )
 
 
-def _ipinfo(*names: str) -> list[Product]:
-    return [product for product in IPINFO if product.name in names]
-
-
 _USES = offers(FLAGS)
 #: Names of the fields themselves, and what other vendors call them.
 _FLAT: Mapping[str, Offers] = {
@@ -220,11 +210,6 @@ _FLAT: Mapping[str, Offers] = {
     "user_type": (*_USES["user_type"], known("user_type"), known("as_type")),
     "connection_type": (*_USES["connection_type"], known("connection_type")),
 }
-_FLAT_MARKS = (
-    "country_code;country;city;asn;autonomous_system_number;isp;connection_type;user_type;"
-    "city_name;asn_organization;organization"
-)
-_IPINFO_KIND = "^ipinfo "
 
 #: In order of precedence; the table of docs/data/sources/mmdb.md lists them too.
 PRODUCTS = (
@@ -237,7 +222,7 @@ PRODUCTS = (
         finish=None,
     ),
     *_REFUSED,
-    _of_csv("IPinfo", IPINFO, _IPINFO_KIND),
+    _of_csv("IPinfo", IPINFO, "^ipinfo "),
     # Only a carrier's name and country: the addresses may be in another country.
     *(
         _of_csv("IPinfo", [product], "^ipinfo(?: .*)?[ _]carrier", key)
@@ -252,7 +237,8 @@ PRODUCTS = (
     ),
     _product(
         "MaxMind's structure",
-        ";".join(_NESTED_MARKS),
+        f"country.iso_code;{_REGISTERED};continent.code;city.names.en;location.latitude;"
+        + ";".join(path for path in _STATED.values() if path.startswith("traits.")),
         _NESTED,
         finish=_locate,
         helpers=(_REGISTERED,),
@@ -261,7 +247,12 @@ PRODUCTS = (
     _of_csv("iplocate", IPLOCATE[1:]),
     _of_csv("IPinfo", _ipinfo("ASN"), marks="asn name domain"),
     _product("IPNetDB", "as as_entity", offers("asn=as asn_organization=as_entity", known)),
-    _product("flat records", _FLAT_MARKS, _FLAT),
+    _product(
+        "flat records",
+        "country_code;country;city;asn;autonomous_system_number;isp;connection_type;user_type;"
+        "city_name;asn_organization;organization",
+        _FLAT,
+    ),
     _of_csv("MaxMind", OWN_PRODUCTS, "^geo(ip2?|lite2)-?"),
     _of_csv("IPinfo", _ipinfo("Residential Proxy")),
     _product("contacts", "abuse.email;abuse.address;abuse.emails.0", refusal=_CONTACT),
