@@ -23,6 +23,7 @@ from geolookup_builder.recipe.names import near_column
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading.dictionary_columns import LENGTHS
 from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.plans import COMMAS
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.sources.reading.sniffing import (
     ADDRESS,
@@ -35,6 +36,7 @@ from geolookup_builder.sources.reading.sniffing import (
     NearMissError,
     Opening,
     begins_json,
+    first_lines,
     kind_of,
     opening,
     sample,
@@ -186,7 +188,8 @@ def changed(spec: SourceSpec, error: BuildError) -> SourceSpec | None:
 
 def _unknown_file(opening: Opening) -> BuildError:
     """Return the error about a file that no format detects."""
-    member, line = opening.member, opening.first_line
+    member = opening.member
+    line = next(iter(first_lines(opening.start, COMMAS)), "")
     problem = f"no range in its first line, {line[:_SHOWN]!r}"
     remedy = 'if it is data of a vendor, name the format in a recipe: format = "…"'
     if kind := kind_of(member) or (JSON if begins_json(opening.start) else None):
