@@ -174,7 +174,8 @@ FOREIGN = {
         'columns = { first = "start", last = "end", country_code = "country" }'
     ),
     "von|bis|land|breite|laenge\n8.8.8.0|8.8.8.255|DE|52.5|13.4\n": (
-        'delimiter = "|"\ncolumns = { first = "von", last = "bis", country_code = "land" }'
+        'delimiter = "|"\ncolumns = { first = "von", last = "bis",'
+        ' country_code = "land", latitude = "breite", longitude = "laenge" }'
     ),
     "id,lo,hi,cc,town,tz\nx,134744064,134744319,DE,Berlin,Europe/Berlin\n": "",
     "lo,hi,cc,town,tz\n134744064,134744319,DE,Berlin,Europe/Berlin\n": (
