@@ -170,7 +170,8 @@ def test_the_sizes_are_those_of_the_dataset(tmp_path: Path) -> None:
 FOREIGN = {
     "network;country_code;city_name\n8.8.8.0/24;DE;Berlin\n": 'delimiter = ";"',
     "von|bis|land|breite|laenge\n8.8.8.0|8.8.8.255|DE|52.5|13.4\n": (
-        'delimiter = "|"\ncolumns = { first = "von", last = "bis", country_code = "land" }'
+        'delimiter = "|"\ncolumns = { first = "von", last = "bis",'
+        ' country_code = "land", latitude = "breite", longitude = "laenge" }'
     ),
     "id,lo,hi,cc,town,tz\nx,134744064,134744319,DE,Berlin,Europe/Berlin\n": "",
     "8.8.8.0/24;DE;Berlin\n8.8.9.0/24;DE;Berlin\n": (

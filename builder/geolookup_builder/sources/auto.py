@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from geolookup.errors import BuildError, listed, name_text
@@ -23,6 +24,7 @@ from geolookup_builder.recipe.names import near_column
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading.dictionary_columns import LENGTHS
 from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.plans import COMMAS
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.sources.reading.sniffing import (
     ADDRESS,
@@ -35,6 +37,7 @@ from geolookup_builder.sources.reading.sniffing import (
     NearMissError,
     Opening,
     begins_json,
+    first_lines,
     kind_of,
     opening,
     sample,
@@ -48,6 +51,13 @@ _END = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|{INTEGER.pattern}")
 _LEAST = 0.9  # of the cells of a column must match
 _SHOWN = 60  # characters of a line
 _LISTED = 3  # files of an archive or a folder
+#: The content that shows a field.
+_CONTENT = {
+    "country_code": ALPHA2,
+    "asn": re.compile(r"AS[0-9]{1,10}", re.IGNORECASE),
+    "time_zone": re.compile(r"[A-Z][A-Za-z]+/[A-Z][A-Za-z_/-]+"),
+}
+_DEGREES = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
 _NETMASK = re.compile("|".join(map(re.escape, LENGTHS)))
 
 
@@ -186,7 +196,8 @@ def changed(spec: SourceSpec, error: BuildError) -> SourceSpec | None:
 
 def _unknown_file(opening: Opening) -> BuildError:
     """Return the error about a file that no format detects."""
-    member, line = opening.member, opening.first_line
+    member = opening.member
+    line = next(iter(first_lines(opening.start, COMMAS)), "")
     problem = f"no range in its first line, {line[:_SHOWN]!r}"
     remedy = 'if it is data of a vendor, name the format in a recipe: format = "…"'
     if kind := kind_of(member) or (JSON if begins_json(opening.start) else None):
@@ -213,7 +224,7 @@ def _options(member: Member) -> dict[str, Any]:
     if not mapping:
         return {}
     named = [(near_column(name), at) for at, name in enumerate(first) if has_header]
-    for field, at in (*named, *(("country_code", at) for at in _holding(columns, ALPHA2))):
+    for field, at in (*named, *_shown(columns)):
         if field and field not in mapping and at not in mapping.values():
             mapping[field] = at
     options: dict[str, Any] = {} if delimiter == "," else {"delimiter": delimiter}
@@ -242,3 +253,12 @@ def _range(columns: Sequence[Sequence[str]]) -> Iterator[tuple[str, int]]:
         yield from (("network", addresses[0]), ("netmask", masks[0]))
     elif addresses or integers[:2] == [0, 1]:
         yield from zip(("first", "last"), addresses or integers, strict=False)
+
+
+def _shown(columns: Sequence[Sequence[str]]) -> Iterator[tuple[str, int]]:
+    """Yield the fields that the content shows; coordinates are two columns side by side."""
+    for field, pattern in _CONTENT.items():
+        yield from ((field, at) for at in _holding(columns, pattern))
+    for latitude, longitude in pairwise(_holding(columns, _DEGREES)):
+        if longitude == latitude + 1:
+            yield from (("latitude", latitude), ("longitude", longitude))

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.errors import BuildError, line_text
-from geolookup_builder.sources.reading import dictionary_columns, typed_columns
+from geolookup_builder.sources.reading import typed_columns
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.text import Layout
@@ -71,7 +71,7 @@ def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch
             _check_type(member, name, rows.schema.field(steps[0]), kind)
         columns = rows.select(sorted({steps[0] for steps, _ in paths.values()}))
         fields = [field.with_type(_without_views(field.type)) for field in columns.schema]
-        yield _batches(columns.cast(pa.schema(fields)))
+        yield _batches(columns, pa.schema(fields))
 
 
 def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) -> None:
@@ -96,19 +96,11 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _batches(rows: pa.Table) -> Iterator[pa.RecordBatch]:
+def _batches(rows: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the rows; small chunks are joined."""
     for begin in range(0, len(rows), typed_columns.BATCH_ROWS):
-        part = rows.slice(begin, typed_columns.BATCH_ROWS).combine_chunks()
-        for batch in part.to_batches():
-            yield pa.RecordBatch.from_arrays(list(map(_compact, batch.columns)), batch.schema.names)
-
-
-def _compact(column: pa.Array) -> pa.Array:
-    """Return a dictionary with no more values than rows: each value is cleaned in every batch."""
-    if pa.types.is_dictionary(column.type) and len(column.dictionary) > len(column):
-        return dictionary_columns.take(column.dictionary, column.indices)
-    return column
+        part = rows.slice(begin, typed_columns.BATCH_ROWS).cast(schema)
+        yield from part.combine_chunks().to_batches()
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from geolookup_builder.sources.reading.sniffing import check_delimited
 from geolookup_builder.sources.reading.text import (
     Layout,
     check_utf8,
-    csv_rows,
+    csv_records,
     mask_lines,
     unlimited_cells,
 )
@@ -68,8 +68,8 @@ def header_names(member: Member, layout: Layout) -> tuple[str, ...]:
     with member.open() as stream:
         blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
         line = _header(next(blocks, (1, b""))[1])[:_MAX_HEADER].decode("utf-8", "replace")
-    cells: list[str] = next(csv_rows([line], layout.delimiter, quoted=layout.quoted), [])
-    return tuple(cell.strip() for cell in cells)
+    records = csv_records([line], layout.delimiter, quoted=layout.quoted)
+    return tuple(cell.strip() for _, _, cells in records for cell in cells)
 
 
 def _header(block: bytes) -> bytes:
@@ -110,21 +110,12 @@ def find_rejects(
                 continue
             text = mask_lines(block, layout).decode("utf-8", "replace")
             lines = io.StringIO(text, newline="").readlines()
-            for begin, end in _spans(lines, layout):
+            for begin, end, _ in csv_records(lines, layout.delimiter, quoted=layout.quoted):
                 record += 1
                 if record in reasons:
                     text = "".join(lines[begin:end]).rstrip("\r\n")
                     yield Reject(member.label, line + begin, reasons[record], text)
             line += len(lines)
-
-
-def _spans(lines: list[str], layout: Layout) -> Iterator[tuple[int, int]]:
-    """Yield the lines of each record: the first, and the one after the last."""
-    rows, begin = csv_rows(lines, layout.delimiter, quoted=layout.quoted), 0
-    for cells in rows:
-        if cells:  # Arrow skips empty lines too
-            yield begin, rows.line_num
-        begin = rows.line_num
 
 
 def _parts(

@@ -146,14 +146,14 @@ def _nodes(tree: bytes, count: int, record_bits: int) -> I64:
     #
     #     28 bits:  byte  0  1  2 |     3       | 4  5  6
     #               left  23 .. 0 | 27-24 27-24 | 23 .. 0  right
-    if record_bits == 28:  # the middle byte holds the top bits of both
-        left = wide[:, 3] >> 4 << 24 | wide[:, 0] << 16 | wide[:, 1] << 8 | wide[:, 2]
-        right = (wide[:, 3] & 15) << 24 | wide[:, 4] << 16 | wide[:, 5] << 8 | wide[:, 6]
-        return np.stack([left, right], axis=1)
-    size = record_bits // 8
+    half = record_bits // 8
     # Three bytes: 65536, 256, 1.
-    weights = 256 ** np.arange(size - 1, -1, -1, dtype=np.int64)
-    return np.stack([wide[:, :size] @ weights, wide[:, size:] @ weights], axis=1)
+    weights = 256 ** np.arange(half - 1, -1, -1, dtype=np.int64)
+    left, right = wide[:, :half] @ weights, wide[:, -half:] @ weights
+    if record_bits == 28:  # the middle byte holds the top bits of both
+        left |= wide[:, 3] >> 4 << 24
+        right |= (wide[:, 3] & 15) << 24
+    return np.stack([left, right], axis=1)
 
 
 def _walk(nodes: I64, bits: int) -> tuple[Addresses, I64, I64]:

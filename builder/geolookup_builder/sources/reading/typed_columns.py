@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup.files.column_text import cell_texts, is_bytes, is_list
 from geolookup.parallel import in_order
-from geolookup_builder.sources.reading.dictionary_columns import trim
+from geolookup_builder.sources.reading.dictionary_columns import trim, with_values
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout
@@ -31,8 +31,6 @@ from geolookup_builder.sources.reading.text import Layout
 BATCH_ROWS = 1 << 17
 #: How a column is reached: the names of its path.
 Steps = tuple[str, ...]
-#: No text of a range is longer. A longer one in a dictionary may stand in very many rows.
-_RANGE_BYTES = 100
 _SHOWN = 50  # characters of a type, in messages
 #: Floats below hold every integer.
 _EXACT = pa.scalar(2.0**53, pa.float64())
@@ -120,19 +118,14 @@ def _column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
     column = rows.column(steps[0])
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
-    return pc.struct_field(column, steps[1:]) if len(steps) > 1 else column
+    if len(steps) > 1:
+        column = pc.struct_field(column, steps[1:])
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _range_column(column: pa.Array) -> pa.Array:
     """Return integers and bytes unchanged, anything else as texts."""
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        values = _range_column(column.dictionary)
-        if pa.types.is_large_string(values.type):
-            values = pc.utf8_slice_codeunits(values, 0, _RANGE_BYTES)
-        elif pa.types.is_large_binary(values.type):
-            values = pc.binary_slice(values, 0, _RANGE_BYTES)
-        return values.take(column.indices)
     if pa.types.is_integer(kind):
         return column
     if is_bytes(kind):
@@ -146,13 +139,11 @@ def _encode(column: pa.Array) -> pa.DictionaryArray:
         column = cell_texts(_validate(column)).cast(pa.large_string())
     elif pa.types.is_floating(kind):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
-    if not pa.types.is_dictionary(kind):
-        # Numbers are encoded before they become texts: that is faster.
-        if not (pa.types.is_integer(kind) or column.type in _ENCODABLE):
-            column = column.cast(pa.string())
-        column = column.dictionary_encode()
-    values = _validate(_texts(column.dictionary))
-    return trim(pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), values))
+    # Numbers are encoded before they become texts: that is faster.
+    if not (pa.types.is_integer(kind) or column.type in _ENCODABLE):
+        column = column.cast(pa.string())
+    encoded = column.dictionary_encode()
+    return trim(with_values(encoded, _validate(_texts(encoded.dictionary))))
 
 
 def _texts(values: pa.Array) -> pa.Array:
