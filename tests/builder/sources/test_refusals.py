@@ -25,9 +25,11 @@ from tests.builder.sources.formats.test_sapics import V4 as IPTOASN
 from tests.builder.sources.formats.test_vendor_traps import PROXIES
 from tests.builder.sources.readings import one, refused
 from tests.filesystem.test_signatures import FILES as KINDS
-from tests.internals.builder import FORMATS
+from tests.internals.builder import FORMATS, Options, check_recipe
+from tests.internals.progress import Progress
 from tests.skips import needs
 
+SILENT = Progress(silent=True)
 #: Options, content, words of the error.
 Case = tuple[str, str | bytes, str]
 
@@ -190,12 +192,15 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
 
 @pytest.mark.parametrize("name", dict.fromkeys(name for name, _ in REFUSED))
 def test_what_a_format_refuses(tmp_path: Path, name: str) -> None:
+    """The problem of a check is the error of a build."""
     for (format_, file), cases in REFUSED.items():
         for options, content, words in cases if format_ == name else ():
             error = refused(tmp_path, file, content, one(name, file, options))
             assert words in str(error), (file, options, content[:80])
             assert str(error).startswith(str(tmp_path)), (file, options)
             assert len(str(error)) < 1000, (file, options)
+            [source] = check_recipe(tmp_path / "recipe.toml", Options(), SILENT).sources
+            assert source.problem == str(error)
 
 
 #: Options that a format demands, and the formats that read a kind.

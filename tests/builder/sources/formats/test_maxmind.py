@@ -124,7 +124,7 @@ def test_a_delivery(tmp_path: Path) -> None:
 
 def test_only_another_language(read: Read) -> None:
     only = {name: item for name, item in CITY_FILES.items() if not name.endswith("-en.csv")}
-    reading = read(only, one("maxmind", "*.csv"))
+    reading = read({**only, "A-Locations.csv": PLACES}, one("maxmind", "*.csv"))
     location = {**ALPHA_ROW, "city_name": "Alphastadt"}
     del location["region_name"]
     assert reading.at("8.8.4.4") == location

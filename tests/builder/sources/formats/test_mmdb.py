@@ -18,7 +18,7 @@ import pytest
 import geolookup
 from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import MARKER, assembled, encoded, integer, mmdb
-from tests.builder.sources.readings import Read, fails, fields, one, read_at
+from tests.builder.sources.readings import OWN, Read, fails, fields, one, read_at
 from tests.conftest import build_at
 from tests.skips import needs, optional
 
@@ -54,10 +54,18 @@ def recipe(path: str = "a.mmdb", extra: str = "") -> str:
     return one("mmdb", path, extra)
 
 
-#: Schema: a record as JSON, and what it states. Those of MaxMind and IPinfo are elsewhere.
+#: Schema: a record as JSON, and what it states. Those of IPinfo: test_mmdb_products.
 SCHEMAS = {
     "MaxMind city": (json.dumps(CITY), OSLO),
     "registered only": ('{"registered_country": {"iso_code": "NO"}}', fields("country_code=NO")),
+    "MaxMind, flat": (
+        """{"isp": "Acme", "organization": "Nord", "connection_type": "Cellular",
+        "autonomous_system_number": 64500, "autonomous_system_organization": "Acme AS"}""",
+        fields(
+            "isp=Acme; organization=Nord; connection_type=Mobile; asn=64500;"
+            "asn_organization=Acme AS"
+        ),
+    ),
     "DB-IP": (
         """{"country": {"iso_code": "NO"}, "city": {"names": {"en": "Oslo"}},
         "location": {"weather_code": "NOXX0029", "latitude": 59.9, "longitude": 10.75},
@@ -287,6 +295,18 @@ def test_other_files_are_one_error(tmp_path: Path) -> None:
 
 
 # Real files
+
+
+def test_files_of_maxmind(read: Read, shared_data: Path) -> None:
+    """Every record is read, and no value is invalid."""
+    folder = shared_data / "maxmind-db" / "test-data"
+    paths = [path for path in folder.glob("Geo*-Test.mmdb") if "User-Count" not in path.name]
+    assert len(paths) > 12
+    for path in paths:
+        reading = read({}, OWN + one("mmdb", str(path)))
+        with maxminddb.open_database(path) as reader:
+            assert (reading.source.read, reading.source.nulled) == (len([*reader]), {}), path.name
+        assert len(reading.ranges()) > 1
 
 
 def test_bad_files(tmp_path: Path, shared_data: Path) -> None:

@@ -149,6 +149,11 @@ TRAPS = {
         {"a[1].csv": "network,isp\n8.8.8.0/24,x\n", "a1.csv": "network,isp\n9.9.9.9,y\n"},
         {"8.8.8.8": {"isp": "x"}, "9.9.9.9": {}},
     ),
+    "own columns of lists and small numbers": Trap(
+        '[columns]\ntags = "texts"\nshare = "real"\n' + one("jsonl", "a.jsonl"),
+        {"a.jsonl": '{"network": "8.8.4.0/24", "tags": ["a;b"], "share": 1e-7}\n'},
+        {"8.8.4.4": {"own.tags": '["a;b"]', "own.share": 1e-7}},
+    ),
     "own columns by an offered name": Trap(
         mapped('flag = "boolean"', '{ flag = "is_hosting" }'),
         PRIVACY,

@@ -48,14 +48,6 @@ def own(stated: Stated) -> Stated:
 
 
 _FLAGS = ("is_vpn", "is_hosting", "is_proxy", "is_tor", "is_residential_proxy")
-_VPN = "is_anonymous=true; is_vpn=true;" + "".join(f"{name}=false;" for name in _FLAGS[1:])
-_OTHERS = "is_anonymous=true; is_vpn=false;" + "".join(f"{name}=true;" for name in _FLAGS[1:])
-_SEEN = "proxy_provider=Acme VPN; anonymizer_confidence=95; last_seen_date=2026-11-20"
-_ANONYMOUS = (
-    "network,is_anonymous,is_anonymous_vpn,is_hosting_provider,is_public_proxy,is_tor_exit_node,"
-    "is_residential_proxy"
-)
-_LAST = "provider_name,anonymizer_confidence,network_last_seen"
 #: MaxMind's files, and their own columns by network.
 MAXMIND: list[tuple[Files, dict[str, str]]] = [
     (
@@ -92,33 +84,6 @@ MAXMIND: list[tuple[Files, dict[str, str]]] = [
             "postal_confidence=40; mcc=310; mnc=004; usage_type=cellular"
         },
     ),
-    (
-        {"a.csv": BLOCKS["isp"] + "8.8.4.0/24,Acme,Acme,64500,x,310,004\n"},
-        {NET: "mcc=310; mnc=004"},
-    ),
-    ({"a.csv": "network,domain\n8.8.4.0/24,a.example\n"}, {NET: "domain=a.example"}),
-    (
-        {"a.csv": f"{_ANONYMOUS}\n8.8.4.0/24,1,1,,,,\n8.8.5.0/24,1,,1,1,1,1\n"},
-        {NET: _VPN, "8.8.5.0/24": _OTHERS},
-    ),
-    (
-        {"a.csv": f"{_ANONYMOUS},{_LAST}\n8.8.4.0/24,1,1,,,,,Acme VPN,95,2026-11-20\n"},
-        {NET: _VPN + _SEEN},
-    ),
-    (
-        {"a.csv": f"network,{_LAST}\n8.8.4.0/24,Acme VPN,95,2026-11-20\n"},
-        {NET: "is_residential_proxy=true;" + _SEEN},
-    ),
-    (
-        {"a.csv": "network,ip_risk,is_anonymous\n8.8.4.0/24,0.05,\n"},
-        {NET: "ip_risk=0.05; is_anonymous=false"},
-    ),
-    ({"a.csv": "network,score\n8.8.4.0/24,5.5\n"}, {NET: "static_ip_score=5.5"}),
-    ({"a.csv": "network,static_ip_score\n8.8.4.0/24,5.5\n"}, {NET: "static_ip_score=5.5"}),
-    (
-        {"a.csv": "network,average_income,population_density\n8.8.4.0/24,32323,1232\n"},
-        {NET: "average_income=32323; population_density=1232"},
-    ),
 ]
 
 
@@ -130,9 +95,98 @@ def test_columns_of_maxmind(tmp_path: Path, read: Read) -> None:
         reading = read(files, OWN + one("maxmind", "*.csv"))
         expected.append({network: fields(text) for network, text in texts.items()})
         assert {net: own(stated) for net, stated in reading.ranges().items()} == expected[-1]
-    check_offers("maxmind", expected)
+    check_offers("maxmind", [*expected, *({"": fields(text)} for *_, text in FLAT_PRODUCTS)])
 
 
+_KEYS = ("is_anonymous", "is_anonymous_vpn", "is_hosting_provider", "is_public_proxy")
+_KEYS += ("is_tor_exit_node", "is_residential_proxy")
+_VPN = "is_anonymous=true; is_vpn=true;" + "".join(f"{name}=false;" for name in _FLAGS[1:])
+_OTHERS = "is_anonymous=true; is_vpn=false;" + "".join(f"{name}=true;" for name in _FLAGS[1:])
+_NONE = "is_anonymous=false;" + "".join(f"{name}=false;" for name in _FLAGS)
+_SEEN = "proxy_provider=Acme VPN; anonymizer_confidence=95; last_seen_date=2026-11-20"
+_PROVIDER = {
+    "provider_name": "Acme VPN",
+    "anonymizer_confidence": 95,
+    "network_last_seen": "2026-11-20",
+}
+
+
+def flags(*names: str) -> dict[str, Any]:
+    return {key: key in names for key in _KEYS}
+
+
+#: Database type, record and own columns; the CSV of such a product has a column for each key.
+FLAT_PRODUCTS: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "GeoIP2-ISP",
+        {"isp": "Acme", "mobile_country_code": "310", "mobile_network_code": "004"},
+        "mcc=310; mnc=004",
+    ),
+    ("GeoIP2-Domain", {"domain": "a.example"}, "domain=a.example"),
+    ("GeoIP2-Anonymous-IP", flags(*_KEYS[:2]), _VPN),
+    ("GeoIP2-Anonymous-IP", flags(_KEYS[0], *_KEYS[2:]), _OTHERS),
+    ("GeoIP-Anonymous-Plus", flags(*_KEYS[:2]) | _PROVIDER, _VPN + _SEEN),
+    ("GeoIP-Residential-Proxy", _PROVIDER, "is_residential_proxy=true;" + _SEEN),
+    ("GeoIP2-IP-Risk", {"ip_risk": 0.05, **flags()}, "ip_risk=0.05;" + _NONE),
+    ("GeoIP2-Static-IP-Score", {"score": 5.5}, "static_ip_score=5.5"),
+    ("GeoIP2-Static-IP-Score", {"static_ip_score": 5.5}, "static_ip_score=5.5"),
+    (
+        "GeoIP2-DensityIncome",
+        {"average_income": 32323, "population_density": 1232},
+        "average_income=32323; population_density=1232",
+    ),
+]
+
+
+@needs("maxminddb")
+def test_flat_products_of_maxmind(read: Read) -> None:
+    """As CSV, which leaves what is false empty, and as MMDB, which leaves it out."""
+    for kind, record, text in FLAT_PRODUCTS:
+        true = {key: value for key, value in record.items() if value is not False}
+        cells = ["1" if value is True else str(value or "") for value in record.values()]
+        rows = f"network,{','.join(record)}\n{NET},{','.join(cells)}\n"
+        reading = read({"a.csv": rows}, OWN + one("maxmind", "a.csv"))
+        assert own(reading.at("8.8.4.4")) == fields(text), kind
+        reading = read({"a.mmdb": mmdb({NET: true}, kind=kind)}, OWN + one("mmdb", "a.mmdb"))
+        stated = own(reading.at("8.8.4.4"))
+        assert stated.items() >= fields(text).items(), kind
+        assert not any(stated[name] for name in stated.keys() - fields(text).keys()), kind
+
+
+_TRAITS = {
+    "domain": "acme.example",
+    "user_type": "cellular",
+    "mobile_country_code": "310",
+    "mobile_network_code": "004",
+    "static_ip_score": 5.5,
+    **dict.fromkeys(("is_anycast", "is_legitimate_proxy", "is_anonymous"), True),
+    **dict.fromkeys(("is_anonymous_vpn", "is_hosting_provider", "is_public_proxy"), True),
+    **dict.fromkeys(("is_tor_exit_node", "is_residential_proxy"), True),
+}
+CITY: dict[str, Any] = {
+    "city": {"geoname_id": 1, "confidence": 60, "names": {"en": "Alpha", "de": "Alphastadt"}},
+    "continent": {"geoname_id": 4},
+    "country": {"iso_code": "CY", "geoname_id": 3, "confidence": 99, "names": {"de": "Zypern"}},
+    "location": {"accuracy_radius": 20, "metro_code": 819, "average_income": 5,
+                 "population_density": 6},
+    "postal": {"confidence": 40},
+    "registered_country": {"iso_code": "DE"},
+    "represented_country": {"iso_code": "US", "type": "military"},
+    "subdivisions": (
+        {"iso_code": "02", "geoname_id": 2, "confidence": 80, "names": {"de": "Limassoll"}},
+        {"iso_code": "07", "names": {"en": "North"}},
+    ),
+    "traits": _TRAITS,
+}  # fmt: skip
+_CITY = (
+    "geoname_id=1; city_geoname_id=1; region_geoname_id=2; country_geoname_id=3;"
+    "country_confidence=99; subdivision_confidence=80; city_confidence=60; postal_confidence=40;"
+    "subdivision_2_code=07; subdivision_2_name=North; registered_country_code=DE;"
+    "represented_country_code=US; represented_country_type=military; city_name_de=Alphastadt;"
+    "region_name_de=Limassoll; country_name_de=Zypern; accuracy_radius=20; metro_code=819;"
+    "average_income=5; population_density=6; domain=acme.example; usage_type=cellular; mcc=310;"
+    "mnc=004; static_ip_score=5.5; is_anycast=true; is_legitimate_proxy=true; is_anonymous=true;"
+) + "".join(f"{name}=true;" for name in _FLAGS)
 _SAMPLES = {
     "boolean": (True, "true"),
     "integer": (7, "7"),
@@ -153,17 +207,19 @@ _REGISTRY = {
     "carrier": {"mcc": "228", "mnc": "01"},
     "security": {"is_vpn": True, "is_cloud_provider": False},
 }
-#: Database type, record and own columns of an MMDB file; those of MaxMind and IPinfo are
-#: in test_maxmind_records and test_mmdb_products.
+#: Database type, record and own columns of an MMDB file; those of IPinfo: test_mmdb_products.
 MMDB: list[tuple[str, dict[str, Any], str]] = [
+    ("GeoIP2-City", CITY, _CITY),
+    ("Test", CITY, _CITY),
     (
-        "Test",
-        {
-            "city": {"names": {"en": "Alpha", "de": "Alphastadt"}},
-            "country": {"iso_code": "CY", "names": {"de": "Zypern"}},
-            "subdivisions": ({"iso_code": "02", "names": {"de": "Limassoll"}},),
-        },
-        "city_name_de=Alphastadt; region_name_de=Limassoll; country_name_de=Zypern",
+        "GeoIP2-Country",
+        {"country": {"iso_code": "CY", "geoname_id": 3}},
+        "geoname_id=3; country_geoname_id=3",
+    ),
+    (
+        "GeoIP2-City",
+        {"country": {"iso_code": "CY"}, "subdivisions": ({"geoname_id": 2}, {"geoname_id": 5})},
+        "geoname_id=5; region_geoname_id=2",
     ),
     ("ipinfo standard_carrier.mmdb", {"name": "Acme"}, "mobile_brand=Acme; is_mobile=true"),
     (
