@@ -109,7 +109,7 @@ def job_of(
         given["signers"] = read_signing_keys(given.pop("signing_keys", ()))
         if given["signers"]:  # they vouch for the content
             opened = with_strict_cache(opened)
-        default = opened.update.retention
+        default = opened.retention
     return Job(
         opened,
         store_path(store),
