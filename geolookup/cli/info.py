@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -141,7 +142,7 @@ def recipes(context: click.Context) -> None:
 
     `geolookup build`, `check` and `update` accept their names.
 
-    Example: geolookup recipes show maxmind-geolite2
+    Example: geolookup recipes copy maxmind-geolite2
     """
     from geolookup_builder.recipe import loading
 
@@ -155,10 +156,26 @@ def recipes(context: click.Context) -> None:
 @recipes.command(name="show", short_help="Print a packaged recipe.")
 @click.argument("name")
 def show(name: str) -> None:
-    """Print the packaged recipe NAME, for a file that you can change.
+    """Print the packaged recipe NAME.
 
-    Example: geolookup recipes show dbip-lite > dbip-lite.toml
+    Example: geolookup recipes show world
     """
     from geolookup_builder.recipe import loading
 
     click.echo(loading.text(name), nl=False)
+
+
+@recipes.command(name="copy", short_help="Copy a packaged recipe, to change it.")
+@click.argument("name")
+@click.argument("folder", type=options.AS_PATH, default=".")
+def copy(name: str, folder: Path) -> None:
+    """Copy the packaged recipe NAME, and the files that it needs, into FOLDER.
+
+    FOLDER is by default the current one. No file is replaced. Prints the name of the
+    copy, for `geolookup build` and `update`.
+
+    Example: geolookup recipes copy world
+    """
+    from geolookup_builder.recipe import loading
+
+    click.echo(loading.copy(name, folder))

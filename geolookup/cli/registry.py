@@ -35,7 +35,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "score": ("comparison", "Score datasets against ground truth."),
     },
     "Make a dataset": {
-        "recipes": ("info", "List and print packaged recipes."),
+        "recipes": ("info", "List, print and copy packaged recipes."),
         "check": ("build", "Check a recipe or data without making a dataset."),
         "build": ("build", "Compile a recipe into a dataset."),
         "slice": ("slice", "Write a part of a dataset as a dataset."),

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from geolookup.errors import OutputError
 from tests.builder.sources.formats import test_dbip as dbip
 from tests.builder.sources.formats import test_geofeed as geofeed
 from tests.builder.sources.formats import test_ip2location as ip2location
@@ -22,7 +23,7 @@ from tests.builder.sources.formats import test_sapics as iptoasn
 from tests.builder.sources.reading.test_inputs import Files
 from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.conftest import ROOT
-from tests.internals.builder import BuildReport, Options, compile_dataset
+from tests.internals.builder import BuildReport, Options, compile_dataset, loading
 from tests.internals.progress import Progress
 
 FOLDER = ROOT / "builder" / "geolookup_builder" / "recipes"
@@ -218,3 +219,12 @@ def _credited(stated: dict[str, Any], kept: dict[str, Any]) -> None:
     assert kept.get("url", "https://").startswith("https://")
     assert kept["coverage"]  # no source is idle in this order of precedence
     assert (kept.get("date") or "")[:7] == ("2026-11" if _by_hand(stated) else "")
+
+
+def test_a_copy_replaces_nothing(tmp_path: Path) -> None:
+    for name in ("world.toml", "world"):
+        folder = tmp_path / f"{name} there"
+        (folder / name).mkdir(parents=True)
+        with pytest.raises(OutputError, match="exists already"):
+            loading.copy("world", folder)
+        assert [path.name for path in folder.iterdir()] == [name]

@@ -46,9 +46,9 @@ def _december(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def recipe(publisher: Publisher, tmp_path: Path) -> str:
     """A copy of the recipe, with the addresses of the publisher, who has the file of November."""
-    path = tmp_path / "cities.toml"
-    address = f'path = "{publisher.site.url}/'
-    text, count = re.subn(r'path = "https://[^"]*/', address, loading.text("cities"))
+    path = loading.copy("cities", tmp_path / "recipes")
+    text = path.read_text(encoding="utf-8")
+    text, count = re.subn(r'path = "https://[^"]*/', f'path = "{publisher.site.url}/', text)
     assert count == 3
     path.write_text(text, encoding="utf-8")
     publisher.put(FILE.format(month="2026-11"), city_file())

@@ -7,6 +7,7 @@ part of a dataset make the document that a recipe file would be.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,7 +16,8 @@ from typing import Any, TypeAlias
 from geolookup.archives.head import is_archive, open_archive
 from geolookup.contract.schema import column_members
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import BuildError, name_text, near_match
+from geolookup.errors import BuildError, OutputError, name_text, near_match
+from geolookup.filesystem import atomic
 from geolookup.store import resolve
 from geolookup_builder.recipe.document import DATASET, PACKAGED, Recipe, of_document, read_recipe
 from geolookup_builder.sources import auto
@@ -79,6 +81,25 @@ def text(name: str) -> str:
 def summary(name: str) -> str:
     """Return the description of a packaged recipe: its first line."""
     return text(name).partition("\n")[0].removeprefix("#").strip()
+
+
+def copy(name: str, folder: Path) -> Path:
+    """Copy a packaged recipe and the files that come with it into a folder; return the copy.
+
+    The folder is created if it is missing. Raises OutputError for a file that exists already
+    or cannot be written.
+    """
+    recipe = load_packaged(name)
+    local = (spec for spec in recipe.sources if spec.remote is None and spec.base == PACKAGED)
+    data = {Path(spec.path).parts[0] for spec in local}
+    for target in (folder / recipe.path.name, *(folder / part for part in data)):
+        if target.exists():
+            raise OutputError(target, "exists already", "name another folder")
+    with atomic.output_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for part in data:
+            shutil.copytree(PACKAGED / part, folder / part)
+        return Path(shutil.copyfile(recipe.path, folder / recipe.path.name))
 
 
 def recipe_of_call(
