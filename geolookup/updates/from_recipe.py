@@ -159,6 +159,6 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
             f"to accept the change, run 'geolookup build {recipe.path} --output DIR'"
             f" and 'geolookup publish DIR --store {job.store}'"
         )
-        if recipe.update.fail_if is None:
+        if recipe.fail_if is None:
             hint += "; the recipe has no fail_if in [update], so the default gates apply"
         raise UpdateError([*map(verdict_line, result.failed), hint])

@@ -155,7 +155,7 @@ def job_of(
         given["signers"] = read_signing_keys(given.pop("signing_keys", ()))
         if given["signers"]:  # they vouch for the content
             opened = with_strict_cache(opened)
-        default = opened.update.retention
+        default = opened.retention
     place, retention = store_path(store), Retention.of(keep, keep_for, keep_unpacked, default)
     given["if_older"] = None if if_older is None else age_limit(if_older, "if_older")
     given["trusted_keys"] = read_trusted_keys(trusted_keys)

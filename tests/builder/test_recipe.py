@@ -10,7 +10,7 @@ import pytest
 
 from geolookup.errors import BuildError
 from tests.builder.building import fails, recipe
-from tests.internals.builder import Recipe, SourceSpec, Update, auto, read_recipe
+from tests.internals.builder import Recipe, SourceSpec, auto, read_recipe
 from tests.internals.contract import BY_SOURCE_COLUMN
 from tests.internals.store import Retention
 
@@ -42,11 +42,13 @@ def test_what_a_recipe_means(tmp_path: Path) -> None:
     assert (recipe.name, recipe.sources[0].format) == ("recipe", "auto")
     recipe = loaded(tmp_path, GOOD + '[[source]]\nformat = "csv"\npath = "/secret/b*.csv"\n')
     assert [source.name for source in recipe.sources] == ["a.csv", "b*.csv"]
-    assert loaded(tmp_path, GOOD).update == Update()
+    plain = loaded(tmp_path, GOOD)
+    assert (plain.fail_if, plain.retention) == (None, Retention())
     stated = '[update]\nfail_if = ["country_moved > 2%", "km_p99 > 500"]\nkeep = 5\n'
-    update = Update(("country_moved > 2%", "km_p99 > 500"), Retention(5))
-    assert loaded(tmp_path, GOOD + stated).update == update
-    year = loaded(tmp_path, GOOD + '[update]\nkeep_for = "1y"\n').update.retention
+    recipe = loaded(tmp_path, GOOD + stated)
+    assert recipe.fail_if == recipe.gates == ("country_moved > 2%", "km_p99 > 500")
+    assert recipe.retention == Retention(5)
+    year = loaded(tmp_path, GOOD + '[update]\nkeep_for = "1y"\n').retention
     assert year == Retention.of(keep_for="1y")
 
 

@@ -35,7 +35,6 @@ from geolookup_builder.recipe.document import (
     PACKAGED,
     Recipe,
     SourceSpec,
-    Update,
     read_recipe,
 )
 from geolookup_builder.recipe.loading import load, recipe_of_call, slice_recipe

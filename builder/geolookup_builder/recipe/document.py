@@ -77,14 +77,6 @@ class SourceSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
-    """``[update]``: gates of an update, and the generations that it keeps."""
-
-    fail_if: tuple[str, ...] | None = None  # None: the default gates
-    retention: Retention = field(default_factory=Retention)
-
-
-@dataclass(frozen=True, slots=True)
 class Recipe:
     """A whole recipe; ``countries`` replaces the packaged table of countries."""
 
@@ -93,7 +85,8 @@ class Recipe:
     sources: tuple[SourceSpec, ...]
     countries: Path | None = None
     enrich: tuple[str, ...] = ()  # fields to fill if no source states them
-    update: Update = field(default_factory=Update)
+    fail_if: tuple[str, ...] | None = None  # gates of an update; None: the default ones
+    retention: Retention = field(default_factory=Retention)  # of generations, by an update
     schema: Schema = CONTRACT
     fields: frozenset[str] | None = None  # of the dataset; None: all
     quality: Quality = field(default_factory=Quality)
@@ -105,7 +98,7 @@ class Recipe:
         from geolookup.comparison.gates import default_gates
 
         own = (field.path for field in self.schema.own)
-        return default_gates(own) if self.update.fail_if is None else self.update.fail_if
+        return default_gates(own) if self.fail_if is None else self.fail_if
 
 
 def read_recipe(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
@@ -139,14 +132,20 @@ def of_document(
         for label, source in zip(chain(labels, repeat(path)), items, strict=False)
     )
     countries = document.table("tables", "countries").texts(["countries"]).get("countries")
-    table, switches = (
-        path.parent / countries if countries else None,
-        document.table("enrich", *_ENRICHED),
+    enrich = document.table("enrich", *_ENRICHED)
+    fail_if, retention = _update(document, schema)
+    return Recipe(
+        path,
+        name,
+        sources,
+        countries=path.parent / countries if countries else None,
+        enrich=tuple(field for field in _ENRICHED if enrich.switch(field)),
+        fail_if=fail_if,
+        retention=retention,
+        schema=schema,
+        fields=_fields(dataset, "dataset", schema),
+        quality=read_quality(document, schema),
     )
-    enrich = tuple(name for name in _ENRICHED if switches.switch(name))
-    fields, quality = _fields(dataset, "dataset", schema), read_quality(document, schema)
-    update = _update(document, schema)
-    return Recipe(path, name, sources, table, enrich, update, schema, fields, quality)
 
 
 def toml_text(value: str | int | Mapping[str, str | int]) -> str:
@@ -229,13 +228,13 @@ def _fields(table: Table, name: str, schema: Schema) -> frozenset[str] | None:
     return frozenset(chain.from_iterable(columns))
 
 
-def _update(document: Table, schema: Schema) -> Update:
+def _update(document: Table, schema: Schema) -> tuple[tuple[str, ...] | None, Retention]:
+    """Return the gates of ``[update]`` and the generations that it keeps."""
     table = document.table("update", "fail_if", "keep", "keep_for")
     with recipe_errors(table.recipe, "update."):
-        retention = Retention.of(*(table.values.get(key) for key in ("keep", "keep_for")))
+        retention = Retention.of(table.values.get("keep"), table.values.get("keep_for"))
     if "fail_if" not in table:
-        return Update(None, retention)
+        return None, retention
     from geolookup.comparison.gates import diff_metrics
 
-    metrics = diff_metrics(field.path for field in schema.own)
-    return Update(table.gates("fail_if", metrics), retention)
+    return table.gates("fail_if", diff_metrics(field.path for field in schema.own)), retention

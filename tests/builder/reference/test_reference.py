@@ -156,7 +156,7 @@ def test_regenerating_gives_the_committed_table(generate: ModuleType) -> None:
     pins = {
         pin.split(";")[0] for pin in requires("geolookup") or () if 'extra == "reference"' in pin
     }
-    assert installed == {pin.replace(" ", "") for pin in pins}, 'pip install -e ".[reference]"'
+    assert installed <= {pin.replace(" ", "") for pin in pins}, 'pip install -e ".[reference]"'
     committed = [row for _, row in read_table(generate.FILE, COLUMNS)]
     people = {code: str(country.country_population) for code, country in COUNTRIES.items()}
     # CLDR has 1 where nobody lives; the table of people needs npm.
