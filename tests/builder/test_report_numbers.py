@@ -275,10 +275,10 @@ WORDS: dict[str, dict[str, str | None]] = {
 def test_words_of_vendors() -> None:
     """Of two joined by a slash the first counts, unless it is unknown on purpose."""
     for name, meanings in WORDS.items():
-        values = translate(pa.array([*meanings]), VOCABULARY[name]).to_pylist()
+        values = translate(pa.array([*meanings]), BY_SOURCE_COLUMN[name]).to_pylist()
         assert values == [meaning or "" for meaning in meanings.values()]
     unknown = ["pigeon", "/", "ISP/", "ISP/pigeon", "", "I S P", "none", None]
-    values = translate(pa.array(unknown), VOCABULARY["user_type"]).to_pylist()
+    values = translate(pa.array(unknown), BY_SOURCE_COLUMN["user_type"]).to_pylist()
     assert values == [None] * len(unknown)
     for name, words in VOCABULARY.items():
         own = BY_SOURCE_COLUMN[name].words
