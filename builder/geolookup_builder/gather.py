@@ -21,12 +21,12 @@ from geolookup.progress import Progress
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.cleaning import CleanBatch, clean_batch
 from geolookup_builder.columns import Column, Columns, Partition
+from geolookup_builder.flatten import Rows, combined, fold
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import RowBands
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
-from geolookup_builder.rows import Rows, combined, fold
 from geolookup_builder.sources.reading.inputs import label_in_recipe
 from geolookup_builder.sources.reading.products import names_of_fields
 from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable

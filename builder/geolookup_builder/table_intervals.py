@@ -22,11 +22,10 @@ from geolookup.parallel import alongside
 from geolookup_builder import layers
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.columns import ROW, Columns, JoinedIntervals, Partition
-from geolookup_builder.flatten import duplicates, flatten
+from geolookup_builder.flatten import EXCLUDED, Rows, duplicates, flatten
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.layers import Band, cut, hide, of_rows, underlay_bands
-from geolookup_builder.rows import EXCLUDED, Rows
 
 #: Marks of a row, a bit each: it owns an interval, hidden space included; it owns one
 #: that lookups search; it has an address in special-purpose space; it has a value.
