@@ -1,8 +1,8 @@
 """Compiles a recipe into a dataset; the steps are in the order of the data flow.
 
-``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table) ->
-``table_intervals`` (disjoint intervals) -> ``layers`` (sources overlaid) ->
-``intern`` (distinct rows of the dataset) -> ``tables`` -> ``output_files``.
+``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table, disjoint
+intervals) -> ``layers`` (sources overlaid) -> ``intern`` (distinct rows of the dataset) ->
+``tables`` -> ``output_files``.
 """
 
 from __future__ import annotations

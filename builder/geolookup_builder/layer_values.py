@@ -9,14 +9,14 @@ sequence, so a number also identifies its source (``provenance``).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.schema import CONTRACT, Schema
+from geolookup.contract.schema import Schema
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.runs import Codes, factorize
@@ -98,50 +98,40 @@ def distinct(columns: Mapping[str, Column], is_nulled: Bools) -> Distinct:
     return numbers, known.take(first)
 
 
-@dataclass(slots=True)
 class LayerValues:
     """The value tuples of one layer; number 0 is unknown."""
 
-    layer: str
-    schema: Schema = CONTRACT
-    size: int = 1
-    parts: dict[str, list[Column]] = field(default_factory=dict)
-    begins: list[int] = field(default_factory=list)  # the size before each source
-    nbytes: int = 0  # of the tuples and their values
-    begin_part: int = 0  # the first part of the current source
-
-    @property
-    def types(self) -> dict[str, pa.DataType]:
-        """The types of the fields of the layer, by their columns in sources."""
-        fields = self.schema.by_source_column
-        return {name: value_type(fields[name]) for name in self.schema.stated[self.layer]}
-
-    @property
-    def table(self) -> str:
-        """The table whose rows have the fields of the layer."""
-        return self.schema.by_source_column[self.schema.stated[self.layer][0]].table
+    def __init__(self, layer: str, schema: Schema) -> None:
+        fields = [schema.by_source_column[name] for name in schema.stated[layer]]
+        self.layer, self.table, self.size = layer, fields[0].table, 1
+        #: The types of its fields, by their columns in sources.
+        self.types = {field.source_column: value_type(field) for field in fields}
+        self.nbytes = 0  # of the tuples and their values
+        self._parts = {name: [_nulls(1, kind)] for name, kind in self.types.items()}
+        self._begins = list[int]()  # the size before each source
+        self._own = slice(1, None)  # the parts of the current source
 
     def begin_source(self) -> None:
         """Assign the following numbers to the next source: equal tuples are merged in it."""
-        self.begins.append(self.size)
-        self.begin_part = len(next(iter(self.parts.values()), []))
+        self._begins.append(self.size)
+        self._own = slice(len(self._parts[next(iter(self.types))]), None)
 
     def merge_equal(self) -> Callable[[Codes], Codes]:
         """Merge equal tuples of the current source; return the function of the new numbers.
 
         Tuples that were merged before keep their numbers: they come first, and all differ.
         """
-        begin, own = self.begins[-1], slice(self.begin_part, None)
-        if min((len(parts[own]) for parts in self.parts.values()), default=0) < 2:
+        begin, own = self._begins[-1], self._own
+        if min(len(parts[own]) for parts in self._parts.values()) < 2:
             return lambda codes: codes  # merged, or all of one batch: nothing is equal
         self.nbytes -= self._bytes_of(own)
-        for parts in self.parts.values():  # the parts of one field after the other are released
+        for parts in self._parts.values():  # the parts of one field after the other are released
             parts[own] = [_join(parts[own])]
             release()
-        tuples = Tuples({name: parts[-1] for name, parts in self.parts.items()})
+        tuples = Tuples({name: parts[-1] for name, parts in self._parts.items()})
         same, first = factorize(tuples.codes())
         for name, column in tuples.take(first).fields.items():
-            self.parts[name][-1] = column
+            self._parts[name][-1] = column
         self.nbytes += self._bytes_of(own)
         self.size = begin + len(first)
         # Index 0 is UNKNOWN, index 1 the first number of the source.
@@ -149,12 +139,12 @@ class LayerValues:
         return lambda codes: numbers[np.maximum(codes - np.int32(begin - 1), UNKNOWN)]
 
     def _bytes_of(self, own: slice) -> int:
-        return sum(part.nbytes for parts in self.parts.values() for part in parts[own])
+        return sum(part.nbytes for parts in self._parts.values() for part in parts[own])
 
     def source_numbers(self) -> NDArray[np.uint8]:
         """Return the source (from 1) of each number; 0 for UNKNOWN."""
         # Begins 1, 4, 4 and size 9: 1 to 3 are of source 1, none of source 2, 4 to 8 of source 3.
-        sizes = np.diff([UNKNOWN, *self.begins, self.size])
+        sizes = np.diff([UNKNOWN, *self._begins, self.size])
         return np.repeat(np.arange(len(sizes)).astype(np.uint8), sizes)
 
     def add(self, batch: Distinct) -> Codes:
@@ -165,20 +155,18 @@ class LayerValues:
         self.size += size
         for name, kind in self.types.items() if size else ():
             part = tuples.fields.get(name) or _nulls(size, kind)
-            self.parts.setdefault(name, []).append(part)
+            self._parts[name].append(part)
             self.nbytes += part.nbytes
         return numbers
 
     def tuples(self) -> Tuples:
         """Return all tuples in order of their numbers; number 0 is null in all fields."""
-        types = self.types
-        parts = ([_nulls(1, kind), *self.parts.get(name, [])] for name, kind in types.items())
-        with in_order(_join, parts, threads_for(self.size)) as columns:
-            return self._keep(Tuples(dict(zip(types, columns, strict=True))))
+        with in_order(_join, self._parts.values(), threads_for(self.size)) as columns:
+            return self._keep(Tuples(dict(zip(self.types, columns, strict=True))))
 
     def _keep(self, tuples: Tuples) -> Tuples:
         """Return all tuples, and keep them: joined, values of several batches are there once."""
-        self.parts = {name: [column] for name, column in tuples.take(slice(1, None)).fields.items()}
+        self._parts = {name: [column] for name, column in tuples.fields.items()}
         return tuples
 
     def fill_from_below(self, key: str, name: str) -> int:
@@ -192,7 +180,7 @@ class LayerValues:
         keys, names = tuples.codes(key, name)  # the names are changed in place
         known = np.full(len(tuples.fields[key].values) + 1, -1, np.int32)  # the last: no key
         is_filled = np.zeros(len(known), bool)
-        for begin, end in reversed([*pairwise([*self.begins, self.size])]):
+        for begin, end in reversed([*pairwise([*self._begins, self.size])]):
             of_keys, of_names = keys[begin:end], names[begin:end]
             missing = np.flatnonzero(of_names < 0)
             # Of repeated indices numpy keeps the last assignment: in reverse, the first tuple.
@@ -226,6 +214,8 @@ def _nulls(size: int, kind: pa.DataType) -> Column:
 
 def _join(parts: list[Column]) -> Column:
     """Join columns whose values may repeat, within a part and between parts."""
+    if len(parts) == 1:
+        return parts[0]
     if not any(len(part.values) for part in parts):  # as most fields of most sources
         return Column(np.concatenate([part.codes for part in parts]), parts[0].values)
     encoded = pa.concat_arrays([part.values for part in parts]).dictionary_encode()

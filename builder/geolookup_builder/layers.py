@@ -28,9 +28,8 @@ from geolookup.contract.address import MAX
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import Addresses, Bools, concat, count_addresses, cut_at, overlay
 from geolookup_builder.columns import ROW, Columns, JoinedIntervals, Numbers, Partition
-from geolookup_builder.flatten import may_decide_beyond
+from geolookup_builder.flatten import Rows, combined, may_decide_beyond, none
 from geolookup_builder.layer_values import UNKNOWN
-from geolookup_builder.rows import Rows, combined, none
 
 #: At least every 512th address is in a sample: a page of a column has 512 or 1024.
 _STRIDE = 512

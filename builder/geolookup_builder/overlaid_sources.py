@@ -33,7 +33,6 @@ from geolookup_builder.restrictions import Counted, Restriction, Rows, kept_spac
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.table_intervals import flatten_table
 from geolookup_builder.tables import tables
 from geolookup_builder.values import Reference
 
@@ -97,7 +96,7 @@ class OverlaidSources:
             self.rejects.append(rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
-                owners = flatten_table(rows, partitions, self.columns, with_rows=bool(restriction))
+                owners = rows.flatten(partitions, with_rows=bool(restriction))
                 deciding.append((report, owners))
             release()
             members = [numbers.member for numbers, _ in rejects.members.values()]

@@ -21,7 +21,7 @@ from geolookup_builder.downloads import read_through, with_local_paths
 from geolookup_builder.enrichment.regions import COLUMNS as REGION_COLUMNS
 from geolookup_builder.enrichment.regions import FILE as REGION_NAMES
 from geolookup_builder.enrichment.regions import Regions
-from geolookup_builder.flatten import duplicates, flatten, may_decide_beyond
+from geolookup_builder.flatten import Rows, duplicates, flatten, may_decide_beyond
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import Band, bands, hide, nothing, of_rows, underlay, underlay_bands
 from geolookup_builder.limits import Bound
@@ -48,7 +48,6 @@ from geolookup_builder.reference.countries import (
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
 from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_places
-from geolookup_builder.rows import Rows
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import cloud
 from geolookup_builder.sources.formats.lists import RIR
