@@ -17,7 +17,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
-from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -77,17 +76,15 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
 
 def _data(store: Path, generation: str) -> tuple[str | None, _KeptAs, int | None]:
     """Return the date of the data, how a generation is kept, and its bytes."""
-    kept_as: _KeptAs = "folder" if pointer.is_unpacked(store, generation) else "archive"
+    folder = Path(pointer.folder_of(store, generation))
+    kept_as: _KeptAs = "folder" if folder.is_dir() else "archive"
     try:
         date = archived.manifest_of(store, generation).metadata().age.date
-        if kept_as == "archive":
-            size = Path(pointer.archive_of(store, generation)).stat().st_size
-        else:
-            folder = Path(pointer.folder_of(store, generation))
-            size = sum(path.stat().st_size for path in folder.iterdir())
+        is_folder = kept_as == "folder"
+        paths = folder.iterdir() if is_folder else [Path(pointer.archive_of(store, generation))]
+        return date, kept_as, sum(path.stat().st_size for path in paths)
     except (DatasetError, FileNotFoundError):  # damaged, or removed meanwhile
         return None, kept_as, None
-    return date, kept_as, size
 
 
 def rollback(
@@ -154,7 +151,7 @@ def prune(
         return plan(store, retention, _kept(store, retention)).ended("planned")
     with result.step("prune"):
         _prune(store, retention, result)
-    log_warnings(result)
+    result.log_warnings()
     is_changed = result.removed or result.archived
     return result.ended("pruned" if is_changed else "unchanged")
 
@@ -187,12 +184,6 @@ def prune_after(store: Path, retention: Retention, result: StoreResult) -> None:
         _prune(store, retention, result)
     except (DatasetError, OutputError) as error:
         result.warnings.append(f"old generations are not all removed: {error}")
-
-
-def log_warnings(result: StoreResult) -> None:
-    """Write the failures to the log ``geolookup``."""
-    for warning in result.warnings:
-        getLogger("geolookup").warning("%s", warning)
 
 
 def _prune(store: Path, retention: Retention, result: StoreResult) -> None:

@@ -246,12 +246,14 @@ def sign_generation(store: Path, generation: str, keys: Sequence[PrivateKey]) ->
     _write_signature(folder, signature)
 
 
-def adopt_signature(dataset: Path, text: bytes) -> None:
-    """Give a dataset the signature ``text`` if it is newer than its own.
+def adopt_signature(dataset: Path, text: bytes | None) -> None:
+    """Give a dataset the signature ``text``, if there is one, if it is newer than its own.
 
     Raises DatasetError unless the text is a statement of this manifest. The caller checks whether
     its keys are trusted.
     """
+    if text is None:
+        return
     statement = read_statement(text, manifest_text(dataset), None, dataset / SIGNATURE)
     if statement.serial > serial_in(dataset):
         _write_signature(dataset, text)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from geolookup.archives.head import is_archive
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import MirrorError
-from geolookup.history.generations import log_warnings
 from geolookup.history.result import StoreResult
 from geolookup.mirrors.source import Mirror, is_mirror
 from geolookup.signing.keys import SigningKeys, read_signing_keys
@@ -78,7 +77,7 @@ def update(
     """
     job = job_of(**locals())  # the arguments of this call
     result = run(job)
-    log_warnings(job.result)
+    job.result.log_warnings()
     return result
 
 
