@@ -163,19 +163,15 @@ def _kept(store: Path, retention: Retention) -> list[Publication]:
 
 
 def plan(store: Path, retention: Retention, kept: Sequence[Publication]) -> StoreResult:
-    """Return what ``_prune`` does to keep these generations; nothing is changed."""
-    removed, older = _to_change(store, retention, kept)
-    return StoreResult(str(store), removed=removed, archived=older)
+    """Return what ``prune`` does to keep these generations; nothing is changed.
 
-
-def _to_change(
-    store: Path, retention: Retention, kept: Sequence[Publication]
-) -> tuple[list[str], list[str]]:
-    """Return the generations to remove, also unpublished ones, and those to archive."""
+    Unpublished ones are removed too.
+    """
     names, folders = {entry.generation for entry in kept}, retention.folders(kept)
     others = [name for name in archived.generations_in(store) if name not in names]
     older = [entry.generation for entry in kept if entry.generation not in folders]
-    return others, [name for name in older if pointer.is_unpacked(store, name)]
+    unpacked = [name for name in older if pointer.is_unpacked(store, name)]
+    return StoreResult(str(store), removed=others, archived=unpacked)
 
 
 def prune_after(store: Path, retention: Retention, result: StoreResult) -> None:
@@ -191,12 +187,13 @@ def _prune(store: Path, retention: Retention, result: StoreResult) -> None:
     with changing(store):
         kept = _kept(store, retention)
         names = [entry.generation for entry in kept]
-        result.removed, older = _to_change(store, retention, kept)
+        planned = plan(store, retention, kept)
+        result.removed = planned.removed
         _write_pointer(store, kept, result.removed)
         for name in result.removed:
             archived.remove(store, name)
         result.warnings += update_changes(store, names)
-        for name in older:
+        for name in planned.archived:
             try:
                 archived.archive(store, name)
                 result.archived.append(name)
@@ -237,7 +234,11 @@ def update_changes(store: Path, kept: Collection[str]) -> list[str]:
     for path, pair in paths.items():
         try:
             if not path.is_file():
-                _write_changes(store, pair, path)
+                from geolookup.history.change_files import write_changes  # imports Arrow: slow
+
+                path.parent.mkdir(FOLDER_MODE, exist_ok=True)
+                old, new = (archived.unpacked(store, generation) for generation in pair)
+                write_changes(old, new, path)
         except (DatasetError, OutputError, OSError, MemoryError) as error:
             names = " and ".join(map(short_id, pair))
             warnings.append(f"the changes between generations {names} are not written: {error}")
@@ -245,11 +246,3 @@ def update_changes(store: Path, kept: Collection[str]) -> list[str]:
         if path not in paths:
             path.unlink(missing_ok=True)
     return warnings
-
-
-def _write_changes(store: Path, pair: tuple[str, str], path: Path) -> None:
-    from geolookup.history.change_files import write_changes  # imports Arrow: slow
-
-    path.parent.mkdir(FOLDER_MODE, exist_ok=True)
-    old, new = (archived.unpacked(store, generation) for generation in pair)
-    write_changes(old, new, path)
