@@ -127,14 +127,14 @@ class Engine(NetworkAnswers):
         )
 
     def generations(self) -> Generations:  # noqa: D102 - inherited
-        from geolookup.history.archived import generations_of
+        from geolookup.tables.generations import generations_of
 
         if self._requirements.instant is not None:
             problem = "enrich: as_of needs an engine of the whole store"
             raise ValueError(f"{problem}; this one was opened as of an instant")
         overlay = getattr(self._location, "overlay", None)
-        state = self._open_state()
-        return generations_of(self._location.path, state, overlay, self._requirements)
+        keys = self._requirements.keys
+        return generations_of(self._location.path, self._open_state(), overlay, keys)
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.

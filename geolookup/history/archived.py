@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from geolookup.archives.head import Head, is_archive, open_archive
 from geolookup.archives.members import Members
@@ -31,10 +30,8 @@ from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import ReadErrors, atomic, check_regular, opener
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE
-from geolookup.kernel import State
 from geolookup.overlays import CompiledPath
 from geolookup.store import pointer
-from geolookup.store.in_force import periods
 from geolookup.store.requirements import Requirements
 from geolookup.store.resolve import (
     DatasetPath,
@@ -43,9 +40,6 @@ from geolookup.store.resolve import (
     open_folder,
     retry_if_changed,
 )
-
-if TYPE_CHECKING:
-    from geolookup.tables.generations import Generations
 
 Check = Callable[[Dataset], None]
 OpenedArchive = AbstractContextManager[tuple[Head, Members]]
@@ -233,31 +227,3 @@ def of_file(path: str, requirements: Requirements) -> DatasetPath | CompiledPath
         ):
             return DatasetPath(path, requirements)
     return CompiledPath(path, requirements)
-
-
-def generations_of(
-    store: str, state: State, overlay: str | None, requirements: Requirements
-) -> Generations:
-    """Return the generations of a store for tables with instants; the periods are read now.
-
-    ``state`` is an open generation: it is not opened again. ``overlay`` stands above each
-    generation. Raises DatasetError for a path that is not a store.
-    """
-    from geolookup.tables.generations import Generations
-
-    of_store = periods(store)
-    # Of each generation the last time: an overlay is compiled once.
-    begin_of = {period.generation: period.begin for period in of_store}
-    keys = Requirements(trusted_keys=requirements.keys or None)
-
-    def open_generation(generation: str) -> State:
-        if generation == state.dataset.generation:
-            return state
-        as_of = keys.as_of(begin_of[generation])
-        past = DatasetPath(store, as_of, generation)
-        return State((CompiledPath(overlay, as_of, past) if overlay else past).open_dataset())
-
-    begins = [period.begin for period in of_store]
-    kept = {name: name if pointer.is_kept(store, name) else None for name in begin_of}
-    by_period = [kept[period.generation] for period in of_store]
-    return Generations(store, begins, by_period, open_generation)

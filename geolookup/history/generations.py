@@ -17,7 +17,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
-from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -77,17 +76,15 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
 
 def _data(store: Path, generation: str) -> tuple[str | None, _KeptAs, int | None]:
     """Return the date of the data, how a generation is kept, and its bytes."""
-    kept_as: _KeptAs = "folder" if pointer.is_unpacked(store, generation) else "archive"
+    folder = Path(pointer.folder_of(store, generation))
+    kept_as: _KeptAs = "folder" if folder.is_dir() else "archive"
     try:
         date = archived.manifest_of(store, generation).metadata().age.date
-        if kept_as == "archive":
-            size = Path(pointer.archive_of(store, generation)).stat().st_size
-        else:
-            folder = Path(pointer.folder_of(store, generation))
-            size = sum(path.stat().st_size for path in folder.iterdir())
+        is_folder = kept_as == "folder"
+        paths = folder.iterdir() if is_folder else [Path(pointer.archive_of(store, generation))]
+        return date, kept_as, sum(path.stat().st_size for path in paths)
     except (DatasetError, FileNotFoundError):  # damaged, or removed meanwhile
         return None, kept_as, None
-    return date, kept_as, size
 
 
 def rollback(
@@ -154,7 +151,7 @@ def prune(
         return plan(store, retention, _kept(store, retention)).ended("planned")
     with result.step("prune"):
         _prune(store, retention, result)
-    log_warnings(result)
+    result.log_warnings()
     is_changed = result.removed or result.archived
     return result.ended("pruned" if is_changed else "unchanged")
 
@@ -166,19 +163,15 @@ def _kept(store: Path, retention: Retention) -> list[Publication]:
 
 
 def plan(store: Path, retention: Retention, kept: Sequence[Publication]) -> StoreResult:
-    """Return what ``_prune`` does to keep these generations; nothing is changed."""
-    removed, older = _to_change(store, retention, kept)
-    return StoreResult(str(store), removed=removed, archived=older)
+    """Return what ``prune`` does to keep these generations; nothing is changed.
 
-
-def _to_change(
-    store: Path, retention: Retention, kept: Sequence[Publication]
-) -> tuple[list[str], list[str]]:
-    """Return the generations to remove, also unpublished ones, and those to archive."""
+    Unpublished ones are removed too.
+    """
     names, folders = {entry.generation for entry in kept}, retention.folders(kept)
     others = [name for name in archived.generations_in(store) if name not in names]
     older = [entry.generation for entry in kept if entry.generation not in folders]
-    return others, [name for name in older if pointer.is_unpacked(store, name)]
+    unpacked = [name for name in older if pointer.is_unpacked(store, name)]
+    return StoreResult(str(store), removed=others, archived=unpacked)
 
 
 def prune_after(store: Path, retention: Retention, result: StoreResult) -> None:
@@ -189,23 +182,18 @@ def prune_after(store: Path, retention: Retention, result: StoreResult) -> None:
         result.warnings.append(f"old generations are not all removed: {error}")
 
 
-def log_warnings(result: StoreResult) -> None:
-    """Write the failures to the log ``geolookup``."""
-    for warning in result.warnings:
-        getLogger("geolookup").warning("%s", warning)
-
-
 def _prune(store: Path, retention: Retention, result: StoreResult) -> None:
     """Prune a store; raises DatasetError without a store, OutputError if it cannot be written."""
     with changing(store):
         kept = _kept(store, retention)
         names = [entry.generation for entry in kept]
-        result.removed, older = _to_change(store, retention, kept)
+        planned = plan(store, retention, kept)
+        result.removed = planned.removed
         _write_pointer(store, kept, result.removed)
         for name in result.removed:
             archived.remove(store, name)
         result.warnings += update_changes(store, names)
-        for name in older:
+        for name in planned.archived:
             try:
                 archived.archive(store, name)
                 result.archived.append(name)
@@ -246,7 +234,11 @@ def update_changes(store: Path, kept: Collection[str]) -> list[str]:
     for path, pair in paths.items():
         try:
             if not path.is_file():
-                _write_changes(store, pair, path)
+                from geolookup.history.change_files import write_changes  # imports Arrow: slow
+
+                path.parent.mkdir(FOLDER_MODE, exist_ok=True)
+                old, new = (archived.unpacked(store, generation) for generation in pair)
+                write_changes(old, new, path)
         except (DatasetError, OutputError, OSError, MemoryError) as error:
             names = " and ".join(map(short_id, pair))
             warnings.append(f"the changes between generations {names} are not written: {error}")
@@ -254,11 +246,3 @@ def update_changes(store: Path, kept: Collection[str]) -> list[str]:
         if path not in paths:
             path.unlink(missing_ok=True)
     return warnings
-
-
-def _write_changes(store: Path, pair: tuple[str, str], path: Path) -> None:
-    from geolookup.history.change_files import write_changes  # imports Arrow: slow
-
-    path.parent.mkdir(FOLDER_MODE, exist_ok=True)
-    old, new = (archived.unpacked(store, generation) for generation in pair)
-    write_changes(old, new, path)

@@ -22,7 +22,7 @@ from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.archived import remove_archive
-from geolookup.history.generations import log_warnings, plan, prune_after
+from geolookup.history.generations import plan, prune_after
 from geolookup.history.incoming import Incoming, open_incoming
 from geolookup.history.result import StoreResult
 from geolookup.signing.trust import Trust
@@ -79,14 +79,18 @@ def publish(
         if incoming.generation not in {entry.generation for entry in kept}:
             problem = "keep would remove this generation at once; keep more, or use keep_for"
             raise ValueError(problem)
-        result.warnings += _replacement_warnings(store, incoming.generation, begin)
+        for change in pointer.read_changes(store):
+            if change.since == begin and change.generation != incoming.generation:
+                replaced = short_id(change.generation)
+                warning = f"generation {replaced} was in force since {begin}, and is no longer"
+                result.warnings.append(warning)
         if dry_run:
             return plan_publication(store, incoming, retention, begin)
         with result.step("publish"):
             is_changed = publish_into(store, incoming, since=begin)
     with result.step("prune"):
         prune_after(store, retention, result)
-    log_warnings(result)
+    result.log_warnings()
     is_current = pointer.current_of(store) == incoming.generation
     state = ("published" if is_current else "past") if is_changed else "unchanged"
     return result.ended(state, incoming.generation)
@@ -98,15 +102,6 @@ def _kept(
     """Return the generations that remain after a publication and the pruning of the store."""
     before = pointer.read(store), pointer.read_changes(store)
     return retention.kept(*with_generation(*before, incoming.generation, since))
-
-
-def _replacement_warnings(store: Path, generation: str, since: str | None) -> list[str]:
-    """Return a warning if another generation came into force at that time: its time is lost."""
-    return [
-        f"generation {short_id(change.generation)} was in force since {since}, and is no longer"
-        for change in pointer.read_changes(store)
-        if change.since == since and change.generation != generation
-    ]
 
 
 def check_expected(incoming: Incoming, expect: str | None) -> None:
@@ -186,18 +181,12 @@ def _place(store: Path, incoming: Incoming, trust: Trust | None, gate: Gate | No
         with atomic.staged_folder(target, FOLDER_MODE) as fresh:
             if incoming.write(fresh).generation != incoming.generation:
                 raise DatasetError(incoming.path, "replaced while it was read", "publish again")
-            _adopt(fresh, incoming)
+            adopt_signature(fresh, incoming.signature)
             if trust is not None:
                 check_trusted(fresh, trust)  # again: the source may have changed since
             compare(fresh)
     else:
         compare(target)
-        _adopt(target, incoming)
+        adopt_signature(target, incoming.signature)
     remove_archive(store, incoming.generation)
     return is_new
-
-
-def _adopt(folder: Path, incoming: Incoming) -> None:
-    """Give a dataset in the store the newer signature of the same dataset outside."""
-    if incoming.signature is not None:
-        adopt_signature(folder, incoming.signature)

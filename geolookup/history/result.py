@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from logging import getLogger
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,11 @@ class StoreResult:
         except DatasetError:  # it is damaged
             pass
         return self
+
+    def log_warnings(self) -> None:
+        """Write the warnings to the log ``geolookup``."""
+        for warning in self.warnings:
+            getLogger("geolookup").warning("%s", warning)
 
     def line(self) -> str:
         """Return the result in one line."""

@@ -97,13 +97,11 @@ def _history(
 ) -> History:
     known = _known_periods(store, requirements.instant)
     opened = cache(partial(open_unpacked, store, check=requirements.signature_check()))
-    newest, where = opened(known[0].generation), question.range
+    newest, address = opened(known[0].generation), canonical(*question.where[:2])
     stored = newest.schema.stored
-    paths = {field.path for field in resolve_fields(names, stored, "history")} if names else None
+    wanted = {field.path for field in resolve_fields(names, stored, "history")} if names else None
     columns = tuple(field.path for field in stored)
-    values = dict(
-        zip(columns, State(newest).values([question.address], columns, 0)[0], strict=True)
-    )
+    values = dict(zip(columns, State(newest).values([address], columns, 0)[0], strict=True))
     changes: list[Change] = []
     for after, before in pairwise(known):
         pair = before.generation, after.generation
@@ -111,24 +109,26 @@ def _history(
             continue
         file = Path(pointer.changes_of(store, *pair))
         # The files are not signed.
-        rows = None if requirements.keys else rows_in_file(file, pair, *where)
+        rows = None if requirements.keys else rows_in_file(file, pair, *question.where)
         if rows is None:
-            rows = rows_between(opened(pair[0]), opened(pair[1]), *where)
-        changes += _changes(before, after, question.family, rows, paths)
+            rows = rows_between(opened(pair[0]), opened(pair[1]), *question.where)
+        changes += _changes(before, after, question.where[0], rows, wanted)
         for changed in (layer for row in rows[:1] for layer in row.layers.values()):
             values |= {path: value for path, (value, _) in changed.fields.items()}
-    if question.is_private and not changes and not newest.schema.private_layers:
-        raise PrivateAddressError(question.address)
-    fields = {
-        path: value
-        for path, value in values.items()
-        if value is not None and (paths is None or path in paths)
-    }
-    first = known[-1]
-    answer = FirstAnswer(
-        timestamp(first.begin), first.generation, None if question.is_prefix else fields
+    if not changes and not newest.schema.private_layers and _is_private(*question.where):
+        raise PrivateAddressError(address)
+    known_values = {path: value for path, value in values.items() if value is not None}
+    first = FirstAnswer(
+        timestamp(known[-1].begin),
+        known[-1].generation,
+        None if question.is_prefix else _only(known_values, wanted),
     )
-    return History(question.text, tuple(changes), answer)
+    return History(question.text, tuple(changes), first)
+
+
+def _only(fields: dict[str, Any], wanted: Collection[str] | None) -> dict[str, Any]:
+    """Return the fields that are wanted; None: all."""
+    return {path: value for path, value in fields.items() if wanted is None or path in wanted}
 
 
 def _known_periods(store: str, until: int | None) -> list[Period]:
@@ -150,7 +150,7 @@ def _changes(
     after: Period,
     family: int,
     rows: Iterable[ChangedRow],
-    paths: Collection[str] | None,
+    wanted: Collection[str] | None,
 ) -> list[Change]:
     """Return the changes in some fields (None: in all); neighbours that changed alike are one."""
     until = after.begin if before.end is None else before.end
@@ -161,13 +161,7 @@ def _changes(
         layers = {
             name: LayerChange(fields, layer.sources)
             for name, layer in row.layers.items()
-            if (
-                fields := {
-                    path: pair
-                    for path, pair in layer.fields.items()
-                    if paths is None or path in paths
-                }
-            )
+            if (fields := _only(layer.fields, wanted))
         }
         if not layers:
             continue
@@ -184,26 +178,14 @@ class Question(NamedTuple):
     """The addresses of a history; one that carries an IPv4 address is that address."""
 
     text: str  # of the address or prefix as asked, canonical
-    family: int
-    first: int
-    last: int
+    where: tuple[int, int, int]  # family, first and last address
     is_prefix: bool  # as asked: a prefix of one address too
 
-    @property
-    def range(self) -> tuple[int, int, int]:
-        """Family, first and last address."""
-        return self.family, self.first, self.last
 
-    @property
-    def address(self) -> str:
-        """The text of the first address; of an address, the one that is looked up."""
-        return canonical(self.family, self.first)
-
-    @property
-    def is_private(self) -> bool:
-        """Whether all of it is in special-purpose space."""
-        ends = same_kind_around(self.family, self.first, self.first, self.last)
-        return is_private(self.family, self.first) and ends == (self.first, self.last)
+def _is_private(family: int, first: int, last: int) -> bool:
+    """Return whether all of a range is in special-purpose space."""
+    ends = same_kind_around(family, first, first, last)
+    return is_private(family, first) and ends == (first, last)
 
 
 def _question(ip: object, *, clean: bool) -> Question:
@@ -222,7 +204,7 @@ def _question(ip: object, *, clean: bool) -> Question:
     ends = effective(family, first), effective(family, last)
     if ends[0][0] == ends[1][0] == 4:
         (family, first), (_, last) = ends
-    return Question(text, family, first, last, network is not None)
+    return Question(text, (family, first, last), network is not None)
 
 
 def _network(ip: Any) -> Network | None:

@@ -6,24 +6,19 @@ Whoever gets access removes unfinished files first.
 from __future__ import annotations
 
 import os
-import re
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.locks import hold_lock
+from geolookup.filesystem.locks import hold_lock, sweep
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.store import paths, pointer
 from geolookup.store.pointer import Publication
 
 _LOCK = ".lock"
-#: A generation that is being written, replaced or removed (`publish`, `prune`). Temporary names
-#: have the first 50 characters of an id.
-_UNFINISHED = re.compile(r"\.[0-9a-f]{50,64}\.")
 
 
 def store_path(store: str | os.PathLike[str] | None) -> Path:
@@ -50,7 +45,8 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Publication]]:
         else:
             pointer.read_existing(store)
         with hold_lock(store / _LOCK):
-            _tidy(store)
+            for name in ("", pointer.GENERATIONS, pointer.ARCHIVE, pointer.CHANGES):
+                sweep(store / name)
             yield pointer.read(store)
 
 
@@ -93,18 +89,3 @@ def _make(store: Path) -> None:
         folder.mkdir(FOLDER_MODE, exist_ok=True)
     atomic.fsync_folder(store)
     atomic.fsync_folder(store.parent)
-
-
-def _tidy(store: Path) -> None:
-    """Remove the unfinished files of dead processes: under the lock, no process uses them.
-
-    Other names are not ours. Files that cannot be removed, such as those that an engine maps over
-    NFS, stay for the next change.
-    """
-    for path in (store / pointer.GENERATIONS).iterdir():
-        if _UNFINISHED.match(path.name):
-            shutil.rmtree(path, ignore_errors=True)
-    files = (f".{pointer.CURRENT}.*", f"{pointer.ARCHIVE}/.*", f"{pointer.CHANGES}/.*")
-    for path in (path for pattern in files for path in store.glob(pattern)):
-        with suppress(OSError):
-            path.unlink()

@@ -200,7 +200,13 @@ class Retention:
         before_current = min(self.keep, 2)
         kept = {*published[-self.keep :], *not_withdrawn(published)[-before_current:]}
         if self.keep_for is not None:
-            names = _in_force_since(changes, _begin(self.keep_for))
+            # A since January, B since March, C since May: from April on, B and C.
+            begin = _begin(self.keep_for)
+            names = {
+                change.generation
+                for change, after in zip_longest(changes, changes[1:])
+                if after is None or after.since > begin  # texts in UTC, of one length
+            }
             kept |= {entry for entry in published if entry.generation in names}
         return [entry for entry in published if entry in kept]
 
@@ -226,14 +232,3 @@ def _begin(span: timedelta) -> str:
         return timestamp(read_timestamp(timestamp()) - span)
     except OverflowError:  # before the year 1
         return ""
-
-
-def _in_force_since(changes: Sequence[Change], begin: str) -> set[str]:
-    """Return the generations in force at ``begin`` or later; times are in UTC, of one length."""
-    # A since January, B since March, C since May: from April on, B and C.
-    ends = (change.since for change in changes[1:])
-    return {
-        change.generation
-        for change, end in zip_longest(changes, ends)
-        if end is None or end > begin
-    }

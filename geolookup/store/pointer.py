@@ -206,15 +206,16 @@ def save(
 def _document(published: Sequence[Publication], changes: Sequence[Change]) -> dict[str, Any]:
     names = {entry.generation for entry in published}
     kept = [number for number, change in enumerate(changes) if change.generation in names]
-    lists = {"published": published, "in_force": changes[kept[0] :] if kept else []}
     return {
         "format": _FORMAT,
         "format_version": _VERSION,
-        **{
-            key: [{name: getattr(item, name) for name in item.__slots__} for item in items]
-            for key, items in lists.items()
-        },
+        "published": [_members(entry) for entry in published],
+        "in_force": [_members(change) for change in changes[kept[0] :]] if kept else [],
     }
+
+
+def _members(entry: Publication | Change) -> dict[str, object]:
+    return {name: getattr(entry, name) for name in entry.__slots__}
 
 
 def with_current(changes: Sequence[Change], current: Publication) -> Sequence[Change]:

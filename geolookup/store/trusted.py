@@ -160,22 +160,19 @@ def name_in(store: str | os.PathLike[str]) -> str | None:
 
 def latest_serial(store: str | os.PathLike[str]) -> int:
     """Return the greatest serial of a store's generations, also of withdrawn ones; 0 for none."""
-    # Withdrawn ones too: after a rollback a mirror must not accept a withdrawn one again.
-    return max((_serial(store, entry.generation) for entry in pointer.read(store)), default=0)
-
-
-def _serial(store: str | os.PathLike[str], generation: str) -> int:
-    """Return the serial of a generation, a folder or an archive; 0 without a signature."""
-    if pointer.is_unpacked(store, generation):
-        return serial_in(pointer.folder_of(store, generation))
     from geolookup.archives.head import open_archive  # imports Arrow: slow
 
-    archive = Path(pointer.archive_of(store, generation))
-    try:
-        with open_archive(archive) as (head, _):
-            return 0 if head.signature is None else serial_of(head.signature, archive)
-    except DatasetError:
-        return 0
+    latest = 0
+    # Withdrawn ones too: after a rollback a mirror must not accept a withdrawn one again.
+    for generation in (entry.generation for entry in pointer.read(store)):
+        if pointer.is_unpacked(store, generation):
+            latest = max(latest, serial_in(pointer.folder_of(store, generation)))
+            continue
+        archive = Path(pointer.archive_of(store, generation))
+        with suppress(DatasetError), open_archive(archive) as (head, _):
+            if head.signature is not None:
+                latest = max(latest, serial_of(head.signature, archive))
+    return latest
 
 
 def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:
@@ -246,12 +243,14 @@ def sign_generation(store: Path, generation: str, keys: Sequence[PrivateKey]) ->
     _write_signature(folder, signature)
 
 
-def adopt_signature(dataset: Path, text: bytes) -> None:
-    """Give a dataset the signature ``text`` if it is newer than its own.
+def adopt_signature(dataset: Path, text: bytes | None) -> None:
+    """Give a dataset the signature ``text``, if there is one, if it is newer than its own.
 
     Raises DatasetError unless the text is a statement of this manifest. The caller checks whether
     its keys are trusted.
     """
+    if text is None:
+        return
     statement = read_statement(text, manifest_text(dataset), None, dataset / SIGNATURE)
     if statement.serial > serial_in(dataset):
         _write_signature(dataset, text)

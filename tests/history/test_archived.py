@@ -136,10 +136,3 @@ def test_the_cache_is_not_trusted_where_keys_are(tmp_path: Path, cache: Path) ->
         tamper(entry, shared(5))
         assert asked() == 0
         assert entry.stat().st_mode & 0o022 == 0
-
-
-def test_a_damaged_current_generation_stops_no_prune(store: Path) -> None:
-    (Path(pointer.folder_of(store, id_of(4))) / fmt.MANIFEST).write_bytes(b"{}")
-    result = prune(store, keep_for="1h")
-    assert result.state == "pruned"
-    assert result.removed == sorted(map(id_of, range(3)))
