@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import BuildError, GeoLookupError, MirrorError, OutputError, UpdateError
-from geolookup.history.generations import log_warnings, prune_after
+from geolookup.history.generations import prune_after
 from geolookup.history.incoming import from_archive
 from geolookup.history.publishing import plan_publication, publish_into
 from geolookup.history.result import StoreResult
@@ -84,7 +84,7 @@ def update(
     not change. A failure after the publication is only a warning, in ``warnings`` of the result.
     """
     result = run(job_of(**locals()))  # the arguments of this call
-    log_warnings(result)
+    result.log_warnings()
     return result
 
 

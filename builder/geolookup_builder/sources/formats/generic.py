@@ -1,8 +1,8 @@
 """The generic CSV, Parquet, JSON lines and tables in memory: a range, and any fields.
 
 Columns have the names of fields: source columns, paths, short names, or names in enriched tables.
-``columns`` of a recipe maps what differs. A file must not have columns that nobody reads, unless its
-source has ``columns``. An error proposes the ``columns`` that would read the file.
+``columns`` of a recipe maps what differs. A file must not have columns that nobody reads, unless
+its source has ``columns``. An error proposes the ``columns`` that would read the file.
 """
 
 from __future__ import annotations
