@@ -42,16 +42,14 @@ _PROXY_COLUMNS = (
 )
 _CONTENT = {
     "country_code": sniffing.ALPHA2,
-    "latitude": sniffing.DEGREES,
-    "longitude": sniffing.DEGREES,
+    **dict.fromkeys(("latitude", "longitude"), sniffing.DEGREES),
     # Postal codes contain digits; names of providers contain words.
     "zip": re.compile(r"(?=.*[0-9]).{2,12}"),
     "isp": re.compile(r".*[^\W\d_]{3}.*", re.DOTALL),
     "domain": re.compile(r"\S[^\s.]*\.\S+"),
     "time_zone": re.compile(r"[+-][0-9]{2}:[0-9]{2}"),
     "net_speed": re.compile(r"[A-Z0-9]{2,4}(/[A-Z0-9]{2,4})*"),
-    "idd_code": re.compile(r"[0-9][0-9/ -]*"),
-    "area_code": re.compile(r"[0-9][0-9/ -]*"),
+    **dict.fromkeys(("idd_code", "area_code"), re.compile(r"[0-9][0-9/ -]*")),
     "weather_station_code": re.compile(r"[A-Z]{4}[0-9]{4}"),
     "mcc": re.compile(r"[0-9]{3}(/[0-9]{3})*"),
     "mnc": re.compile(r"[0-9]{1,3}(/[0-9]{1,3})*"),
