@@ -125,11 +125,8 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
             blocks.append((member, header))
         else:
             joins.add(member, header)
-    notes, files, offered = (
-        dict[str, None](),
-        list[tuple[str, product_files.PlannedFile]](),
-        list[str](),
-    )
+    files = list[tuple[str, product_files.PlannedFile]]()
+    notes, offered = dict[str, None](), list[str]()
     for member, header in blocks:
         reading = _plan(planner, member, header, joins)
         if reading.values:

@@ -53,7 +53,6 @@ _REPORTED = 100  # keys that are not read, in the build report
 _CHARACTERS = 60  # of a key or a text of the file
 _LANGUAGE = re.compile(r"\.names\.[^.]+$")
 _NOTHING = pa.scalar(None, pa.string())
-_NO_PRODUCT = Product("keys that the recipe names", NO_RANGE, {})
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -109,7 +108,7 @@ def _plan(
     asks for values of it.
     """
     match = matching_product(kinds, Header(member.label, tuple(paths)), planner.spec.schema)
-    product = match or _NO_PRODUCT
+    product = match or Product("keys that the recipe names", NO_RANGE, {})
     if product.refusal:  # whatever its other keys are named, they are no fields
         product = replace(product, unread=tuple(paths))
     # A key that the sample lacks, such as a rare one, may be in other records.
