@@ -144,8 +144,8 @@ _LOCATIONS = Catalogue(
             """
             country_code region_name=region city_name=city latitude longitude postal_code=zip isp
             connection_type=net_speed weather_code=weather_station_code user_type=usage_type asn
-            asn_organization=as domain mcc mnc mobile_brand usage_type address_type category district
-            area_code weather_station_name elevation
+            asn_organization=as domain mcc mnc mobile_brand usage_type address_type category
+            district area_code weather_station_name elevation
             """,
             known,
         ),
