@@ -30,14 +30,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import ALWAYS, Header, Offer, Product
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
-from geolookup_builder.sources.reading.sniffing import (
-    Detection,
-    Opening,
-    check_text,
-    first_lines,
-    lines_match,
-    opening,
-)
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import (
     Layout,
@@ -98,9 +91,9 @@ class Lines:
         """Return whether the first line of a file is as in all files of the format."""
         if self.first is None:
             return True
-        check_text(member)
-        first = next(iter(first_lines(opening(member).start, _COMMENTED)), "")
-        return self.first.match(first) is not None
+        sniffing.check_text(member)
+        lines = sniffing.first_lines(sniffing.opening(member).start, _COMMENTED)
+        return bool(lines) and self.first.match(lines[0]) is not None
 
     def match(self, opening: Opening, row: re.Pattern[str]) -> bool:
         """Return whether the first and most other lines match ``row``."""

@@ -132,7 +132,7 @@ class Cells:
     def network(self, column: pa.Array) -> pa.Array:
         """Return networks with lengths for netmasks."""
         is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        if not self.has_netmasks or not is_text:
+        if not is_text:
             return column
         parts = pc.extract_regex(column, _MASKED)
         address, netmask = (pc.struct_field(parts, name) for name in ("address", "netmask"))
