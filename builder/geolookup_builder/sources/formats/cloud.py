@@ -33,7 +33,14 @@ from geolookup_builder.sources.reading.reader import (
     SourceFormat,
     SourceTable,
 )
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_json, check_text
+from geolookup_builder.sources.reading.sniffing import (
+    JSON,
+    TEXT,
+    Detection,
+    Opening,
+    begins_json,
+    check_kind,
+)
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.values import is_text
@@ -118,7 +125,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     for member in members(spec.path, spec.base, (".json",)):
         provider = _provider(member)
         if provider is None:
-            check_text(member)
+            check_kind(member, TEXT, JSON)
             problem = "not a file of ranges of " + ", ".join(p.name for p in _PROVIDERS)
             remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
             raise BuildError(member.label, problem, remedy=remedy)

@@ -91,7 +91,7 @@ class Lines:
         """Return whether the first line of a file is as in all files of the format."""
         if self.first is None:
             return True
-        sniffing.check_text(member)
+        sniffing.check_kind(member, sniffing.TEXT)
         lines = sniffing.first_lines(sniffing.opening(member).start, _COMMENTED)
         return bool(lines) and self.first.match(lines[0]) is not None
 
