@@ -25,7 +25,14 @@ from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.product_files import PlannedFile, tables
 from geolookup_builder.sources.reading.products import Header, Product, words
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_json, check_text
+from geolookup_builder.sources.reading.sniffing import (
+    JSON,
+    TEXT,
+    Detection,
+    Opening,
+    begins_json,
+    check_kind,
+)
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout
 
@@ -76,7 +83,7 @@ def _read(spec: SourceSpec) -> Iterator[reader.SourceTable]:
     for member in members(spec.path, spec.base, (".json",)):
         name = _provider(member)
         if name is None:
-            check_text(member)
+            check_kind(member, TEXT, JSON)
             problem = f"not a file of ranges of {', '.join(_PROVIDERS)}"
             remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
             raise BuildError(member.label, problem, remedy=remedy)

@@ -31,14 +31,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import Fields, Header, Offer, Product
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
-from geolookup_builder.sources.reading.sniffing import (
-    Detection,
-    Opening,
-    check_text,
-    first_lines,
-    lines_match,
-    opening,
-)
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import (
     Layout,
@@ -103,9 +96,9 @@ class _Lines:
 
     def _begins(self, member: Member) -> bool:
         """Return whether the first line of a file is as in all files of the format."""
-        check_text(member)
-        first = next(iter(first_lines(opening(member).start, _COMMENTED)), "")
-        return re.match(self.first, first) is not None
+        sniffing.check_kind(member, sniffing.TEXT)
+        lines = sniffing.first_lines(sniffing.opening(member).start, _COMMENTED)
+        return re.match(self.first, next(iter(lines), "")) is not None
 
     def detect(self, opening: Opening) -> Detection | None:
         """Return the detection of the format by the lines of a file."""
