@@ -64,7 +64,6 @@ NOT_UTF8 = {
 
 GOOD: list[bytes] = [
     b"network,isp\n8.8.8.0/24,x\n",
-    b"isp,network\nx,8.8.8.0/24\n",
     b'"network","isp"\n8.8.8.0/24,x\n',
     b"last,isp,first\n8.8.8.255,x,8.8.8.0\n",
     b"\xef\xbb\xbfnetwork,isp\r\n\r\n8.8.8.0/24,x",
@@ -124,7 +123,6 @@ WRONG = {
     "network,i\0p\n": "unknown column 'i\\x00p'; did you mean 'isp'? in",
     "network;isp\n": "the delimiter is ';'; add delimiter = \";\" to the source in a recipe",
     "network\tisp\n": "the delimiter is '\\t'; add delimiter = \"\\t\" to the source in a recipe",
-    "network|isp\n": "the delimiter is '|'; add delimiter = \"|\" to the source in a recipe",
     "8.8.8.0/24,US\n": f"unknown columns '8.8.8.0/24', 'US'; {OWN}",
     "network,isp,isp\n": "column 'isp' twice; drop one",
     "isp\n": NO_RANGE,
@@ -219,6 +217,12 @@ WRONG_MAPPINGS = {
     "delimiter = '\"'": "source.delimiter cannot be '\"'; write one character",
     'delimiter = "."': "source.delimiter cannot be '.'; write one character",
     'delimiter = "¦"': "source.delimiter cannot be '¦'; write one character",
+    "cells = 1": "source.cells is not a table; write [source.cells]",
+    "cells = { emtpy = [] }": "unknown key source.cells.emtpy; did you mean 'empty'?",
+    'cells = { empty = "-" }': "source.cells.empty is not a list of words; write empty = [",
+    'cells = { empty = [""] }': "source.cells.empty is not a list of words; write empty = [",
+    'cells = { decimal = ";" }': "source.cells.decimal is ';'; write decimal = \",\"",
+    "cells = { netmasks = 1 }": "source.cells.netmasks is neither true nor false; write netmasks",
     "delimiter = 1": "source.delimiter cannot be 1; write one character",
 }
 
