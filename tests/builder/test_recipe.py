@@ -169,7 +169,6 @@ REMOTE_WRONG = {
     'https://h.example/..%2Fa"': "https://h.example/..%2Fa does not end in a plain file name",
     's3://b/part-*.csv"': "s3://b/part-*.csv does not end in a plain file name",
     'https://h.example/a.csv"\nfile = "../a"': "https://h.example/a.csv does not end in a plain",
-    'https://h.example/a.csv"\nfile = ".a"': "https://h.example/a.csv does not end in a plain",
     'https://h.example/a.csv"\nsha256 = "0a"': "source.sha256 is not 64 hexadecimal digits",
     'https://h.example/a.csv"\nsha256 = 1': "source.sha256 is not a text",
     'https://h.example/a.csv"\ninsecure = 1': "source.insecure is neither true nor false",

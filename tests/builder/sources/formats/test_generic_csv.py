@@ -57,7 +57,6 @@ NOT_UTF8 = {
     b'network,isp\n8.8.8.0/24,"a\nb"\n8.8.9.0/24,\xc3(\n': 4,
     b"network,isp\n8.8.8.\xe9/24,x\n": 2,
     b"network,isp\n8.8.8.0/24,cut\xc3": 2,
-    b"network,isp\n8.8.8.0/24,\xed\xa0\x80\n": 2,
     b"network,isp\n" + b"8.8.8.0/24,x\n" * 200_000 + b"8.8.9.0/24,Malm\xf6\n": 200_002,
 }
 
@@ -184,9 +183,6 @@ def test_positions_and_delimiters(read: Read) -> None:
 WRONG_MAPPINGS = {
     "columns = 1": 'source.columns is not a table of names; write columns = { network = "cidr"',
     "columns = {}": 'source.columns is not a table of names; write columns = { network = "cidr"',
-    'columns = { netwrok = "cidr" }': (
-        "source.columns: no field 'netwrok'; did you mean 'network'?"
-    ),
     'columns = { network = "cidr", cuntry_code = "x" }': (
         "source.columns: no field 'cuntry_code'; did you mean 'country_code'?"
     ),
@@ -208,11 +204,9 @@ WRONG_MAPPINGS = {
         "source.columns.network is not a position; write 1 for the first column; without"
     ),
     "columns = { network = 0 }\nheader = false": "source.columns.network is not a position; ",
-    "columns = { network = true }\nheader = false": "source.columns.network is not a position; ",
     "header = false": "source.header is false without columns; write columns = { network = 1",
     "header = 0": "source.header is neither true nor false; write header = false",
     'delimiter = ""': "source.delimiter cannot be ''; write one character",
-    'delimiter = ";;"': "source.delimiter cannot be ';;'; write one character",
     'delimiter = "\\n"': "source.delimiter cannot be '\\n'; write one character",
     "delimiter = '\"'": "source.delimiter cannot be '\"'; write one character",
     'delimiter = "."': "source.delimiter cannot be '.'; write one character",

@@ -102,11 +102,6 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
         "NET,Example Mobile,AU/CC/CX,505,02",
         MOBILE | fields(_CODES),
     ),
-    "carrier, as older MMDB files name it": (
-        "network,carrier,country,mcc,mnc",
-        "NET,Example Mobile,AU/CC/CX,505,02",
-        MOBILE | fields(_CODES),
-    ),
     "privacy": (
         "network,hosting,proxy,tor,relay,vpn,service",
         "NET,true,false,false,false,false,",
@@ -278,7 +273,6 @@ def test_damaged_parquet_and_files_of_something_else(tmp_path: Path) -> None:
 OTHERS = (
     "start_ip,end_ip,join_key,email,name,country\n8.8.8.0,8.8.8.255,8.8.0.0,a@b,X,US\n",
     "ip,service,last_seen,percent_days_seen\n8.8.8.8,x,2026-01-01,5\n",
-    "asn,name,country,continent\nAS1,x,US,NA\n",
     '{"start_ip":"8.8.8.0"}\n',
     "of no use",
 )
