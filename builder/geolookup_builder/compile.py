@@ -83,7 +83,7 @@ def sources_read(
     recipe: Recipe, options: Options, progress: Progress, output: Path
 ) -> Iterator[OverlaidSources]:
     """Yield the sources of a recipe, overlaid."""
-    with compiling(recipe):
+    with system_memory(), hide_keys(mask_of_sources(recipe)):
         checked = with_strict_cache(recipe) if options.signing_keys else recipe
         local = with_local_paths(checked, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
@@ -93,13 +93,6 @@ def sources_read(
                 with guard(spec):
                     overlaid.add(number, spec)
             yield overlaid
-
-
-@contextmanager
-def compiling(recipe: Recipe) -> Iterator[None]:
-    """Set the process up for a build or a check of a recipe."""
-    with system_memory(), hide_keys(mask_of_sources(recipe)):
-        yield
 
 
 @contextmanager
