@@ -105,7 +105,7 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
             for value in ("27", "0", '"DB0"', "true", "1.5")
         ),
         ("db = 1", ip2location.ipv4(26), "27 columns, but IP2Location DB1 has 4"),
-        ("db = 3", ip2location.ipv4(5), "8 columns, but IP2Location DB3 has 6; write db in the rec"),
+        ("db = 3", ip2location.ipv4(5), "8 columns, but IP2Location DB3 has 6; write db in"),
         ("db = 1", '"a","b","CH","Switzerland"\r\n', "'a' is not a valid ip_from"),
         (
             "db = 5",
