@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -70,6 +71,9 @@ def download_sources(job: Job, recipe: Recipe) -> None:
     run asks the servers only.
     """
     failed, wait = list[str](), 0.0
+    if job.announce:
+        for line in _before_downloads(recipe, job.cache or default_folder()):
+            job.announce(line)
     with job.step("download"):
         for spec in recipe.sources:
             if spec.remote is None:
@@ -88,17 +92,25 @@ def download_sources(job: Job, recipe: Recipe) -> None:
         job.tell(f"{recipe.name}: no remote sources, nothing to download")
 
 
+def _before_downloads(recipe: Recipe, cache: Path) -> Iterator[str]:
+    """Yield the terms of the sources that are not in the cache, and what a first update needs."""
+    remote = {spec: spec.remote for spec in recipe.sources if spec.remote}
+    new = [spec for spec in remote if CacheEntry(cache, remote[spec]).current(spec.sha256) is None]
+    for spec in new:
+        texts = spec.texts
+        credit = f"credit it as {texts['attribution']!r}" if "attribution" in texts else ""
+        if terms := ", ".join(filter(None, (texts.get("licence"), credit, texts.get("url")))):
+            yield f"{spec.name}: {terms}"
+    if recipe.needs and len(new) == len(remote):
+        yield f"{recipe.name}: needs {recipe.needs}"
+
+
 def _fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
-    """Download a source, and return what was done; before its first download, tell its terms."""
+    """Download a source, and return what was done."""
     from geolookup_builder.downloads import download
 
-    folder, texts = job.cache or default_folder(), spec.texts
-    credit = f"credit it as {texts['attribution']!r}" if "attribution" in texts else ""
-    terms = ", ".join(filter(None, (texts.get("licence"), credit, texts.get("url"))))
-    if terms and job.announce and CacheEntry(folder, remote).current(spec.sha256) is None:
-        job.announce(f"{spec.name}: {terms}")
     if job.dry_run:
-        is_changed, line = ask(remote, spec.sha256, folder)
+        is_changed, line = ask(remote, spec.sha256, job.cache or default_folder())
         job.count(changed_sources=int(is_changed))
         return line
     fetched = download(spec, remote, job.cache, job.progress)

@@ -56,14 +56,15 @@ def recipe(publisher: Publisher, tmp_path: Path) -> str:
 
 
 def test_the_cities_of_the_world(publisher: Publisher, store: Path, recipe: str) -> None:
-    """The licence of a source comes before its first byte, once; each month is published."""
+    """Licences and needs come before the first byte, once; each month is published."""
     first = run("update", recipe)
     assert (first.returncode, first.stderr) == (0, "")
     lines = first.stdout.splitlines()
     credit = "CC BY 4.0, credit it as 'IP Geolocation by DB-IP', https://db-ip.com"
     assert lines[0] == f"DB-IP City Lite: {credit}"
-    assert lines[1].startswith("DB-IP City Lite: fetched ")
-    assert all(": PDDL-1.0, credit it as 'ip-location-db, " in line for line in lines[2:5:2])
+    assert all(": PDDL-1.0, credit it as 'ip-location-db, " in line for line in lines[1:3])
+    assert lines[3].startswith("geolookup-cities: needs a download of 115 MB, ")
+    assert lines[4].startswith("DB-IP City Lite: fetched ")
     with geolookup.open() as engine:
         data = engine.data("8.0.0.1")
         assert data["location"]["city_name"] == "Paris"

@@ -87,6 +87,7 @@ class Recipe:
     enrich: tuple[str, ...] = ()  # fields to fill if no source states them
     fail_if: tuple[str, ...] | None = None  # gates of an update; None: the default ones
     retention: Retention = field(default_factory=Retention)  # of generations, by an update
+    needs: str = ""  # what a first update downloads and takes, told before it begins
     schema: Schema = CONTRACT
     fields: frozenset[str] | None = None  # of the dataset; None: all
     quality: Quality = field(default_factory=Quality)
@@ -133,15 +134,13 @@ def of_document(
     )
     countries = document.table("tables", "countries").texts(["countries"]).get("countries")
     enrich = document.table("enrich", *_ENRICHED)
-    fail_if, retention = _update(document, schema)
     return Recipe(
         path,
         name,
         sources,
         countries=path.parent / countries if countries else None,
         enrich=tuple(field for field in _ENRICHED if enrich.switch(field)),
-        fail_if=fail_if,
-        retention=retention,
+        **_update(document, schema),
         schema=schema,
         fields=_fields(dataset, "dataset", schema),
         quality=read_quality(document, schema),
@@ -228,13 +227,15 @@ def _fields(table: Table, name: str, schema: Schema) -> frozenset[str] | None:
     return frozenset(chain.from_iterable(columns))
 
 
-def _update(document: Table, schema: Schema) -> tuple[tuple[str, ...] | None, Retention]:
-    """Return the gates of ``[update]`` and the generations that it keeps."""
-    table = document.table("update", "fail_if", "keep", "keep_for")
+def _update(document: Table, schema: Schema) -> dict[str, Any]:
+    """Return the members of a recipe that ``[update]`` states: gates, retention, needs."""
+    table = document.table("update", "fail_if", "keep", "keep_for", "needs")
     with recipe_errors(table.recipe, "update."):
         retention = Retention.of(table.values.get("keep"), table.values.get("keep_for"))
+    members = {"retention": retention, **table.texts(["needs"])}
     if "fail_if" not in table:
-        return None, retention
+        return members
     from geolookup.comparison.gates import diff_metrics
 
-    return table.gates("fail_if", diff_metrics(field.path for field in schema.own)), retention
+    paths = (field.path for field in schema.own)
+    return {**members, "fail_if": table.gates("fail_if", diff_metrics(paths))}
