@@ -6,8 +6,8 @@ is therefore limited. The library limits the size and depth of a record; any exc
 damaged file becomes one BuildError. Format: https://maxmind.github.io/MaxMind-DB/ (version 2.0).
 
 Records become columns of text, one for each path: ``city.names.en``. A step of a path is a key of a
-map, or a position in a list. A record that is itself a text or a number has the path ``.``: some
-lists state a country code for each network, and no map.
+map, which may have dots itself, or a position in a list. A record that is itself a text or a number
+has the path ``.``: some lists state a country code for each network, and no map.
 """
 
 from __future__ import annotations
@@ -271,9 +271,18 @@ def _at(path: str, values_by_path: dict[str, Sequence[Record]]) -> Sequence[Reco
         values = _at(above, values_by_path)
         # "subdivisions.0": a position of a list, or a key "0" of a map.
         if step.isdecimal():
-            values_by_path[path] = [_item(value, step) for value in values]
+            values = [_item(value, step) for value in values]
         else:
-            values_by_path[path] = [v.get(step) if v.__class__ is dict else None for v in values]
+            values = [v.get(step) if v.__class__ is dict else None for v in values]
+        # A key may have dots itself: "names.en" in "city", or "city.names.en" in the record.
+        while above and None in values:
+            above, _, last = above.rpartition(".")
+            step = f"{last}.{step}"
+            values = [
+                m.get(step) if v is None and m.__class__ is dict else v
+                for v, m in zip(values, _at(above, values_by_path), strict=True)
+            ]
+        values_by_path[path] = values
     return values_by_path[path]
 
 
