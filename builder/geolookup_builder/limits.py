@@ -21,6 +21,7 @@ from geolookup.errors import BuildError, count_text
 from geolookup_builder.build_report import KINDS, SourceReport, rejects_file
 from geolookup_builder.recipe.names import source_columns
 from geolookup_builder.recipe.table import Table
+from geolookup_builder.vocabulary import EMPTY_WORDS
 
 if TYPE_CHECKING:
     from geolookup.remote.key import Mask
@@ -78,10 +79,14 @@ BOUNDS = {
         for word, kind in KINDS.items()
     },
 }
-#: Values that ``[source.cells]`` can read, by the line that does; the text follows the field.
-_WRITTEN = {
-    'decimal = ","': re.compile(r"'[+-]?\d+,\d+' is not a (finite )?number"),
-    'empty = ["{}"]': re.compile(r"'(N/A|-|null|none|nan)' ", re.IGNORECASE),
+#: How a recipe reads invalid values, by their reason.
+_REMEDIES = {
+    'write decimal = "," in [source.cells]': r"'[+-]?\d+,\d+' is not a (finite )?number",
+    # Quoted as Python does: a backslash is two, as in a recipe.
+    'write empty = ["{}"] in [source.cells]': (
+        f"'({'|'.join(re.escape(repr(word)[1:-1]) for word in sorted(EMPTY_WORDS))})' "
+    ),
+    "swap latitude and longitude in columns": r"latitude '[+-]?(9\d|1[0-7]\d)(\.\d*)?' is not",
 }
 #: By key and field; the empty field is of all others.
 Limits = Mapping[str, Mapping[str, Bound]]
@@ -145,8 +150,6 @@ def check_limits(
 
 
 def _written(reason: str) -> str:
-    """Return how ``[source.cells]`` reads an invalid value; empty if it cannot."""
-    for line, pattern in _WRITTEN.items():
-        if match := pattern.search(reason):
-            return f"write {line.format(match[1])} in [source.cells], "
-    return ""
+    """Return how a recipe reads an invalid value, for a message; empty if it cannot."""
+    matches = ((remedy, re.search(pattern, reason)) for remedy, pattern in _REMEDIES.items())
+    return next((f"{remedy.format(*match.groups())}, " for remedy, match in matches if match), "")
