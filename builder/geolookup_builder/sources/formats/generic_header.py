@@ -30,7 +30,7 @@ _INDEX = re.compile(r"|Unnamed: 0|__index_level_[0-9]+__")
 _RANGE_WORDS = {
     word: end
     for end, words in {
-        "network": "cidr prefix subnet netblock ip_prefix ip_range ip_network",
+        "network": "cidr prefix subnet netblock ip_prefix ip_range ip_network ip ip_address",
         "netmask": "mask subnet_mask",
         "first": "start_ip ip_start start ip_from range_start first_ip start_address from_ip",
         "last": "end_ip ip_end end ip_to range_end last_ip end_address to_ip",
@@ -178,4 +178,6 @@ def _meaning(name: str) -> str | None:
     """Return the field, or the part of a range, that a name of another product means."""
     if not _NAME.fullmatch(name):
         return None
-    return _RANGE_WORDS.get(name.casefold()) or near_column(name)
+    # "Start IP" and "range.start_ip".
+    word = name.casefold().replace(" ", "_").rpartition(".")[2]
+    return _RANGE_WORDS.get(word) or near_column(name)
