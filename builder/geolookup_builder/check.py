@@ -31,7 +31,7 @@ from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.sources import auto
-from geolookup_builder.sources.guesses import changed
+from geolookup_builder.sources.guesses import changed, guessed_cells
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 
 _BAD_ROWS = 10  # listed of each table
@@ -146,6 +146,10 @@ class _Check:
 
         def add(source: SourceSpec) -> None:
             del overlaid.report.sources[tables:], overlaid.rejects[rejects:]
+            cells = guessed_cells(source)
+            if check.suggested:  # read as the proposed recipe reads it
+                source = replace(source, options={**source.options, **cells})
+            check.suggested |= cells
             overlaid.add(number, source)
 
         with self._noted(check):

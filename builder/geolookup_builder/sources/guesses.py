@@ -7,19 +7,23 @@ can read the file with them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
+from geolookup.contract.fields import REAL
 from geolookup.errors import BuildError, listed, name_text
 from geolookup.filesystem.signatures import is_binary
 from geolookup_builder.recipe.document import SourceSpec, toml_text
-from geolookup_builder.recipe.names import near_column
+from geolookup_builder.recipe.names import mapped_columns, near_column
+from geolookup_builder.sources.formats.vendor_values import REGION_CODE
 from geolookup_builder.sources.reading.dictionary_columns import LENGTHS
+from geolookup_builder.sources.reading.dictionary_columns import OPTION as CELLS
 from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.products import names_of_fields
 from geolookup_builder.sources.reading.sniffing import (
     ADDRESS,
     ALPHA2,
@@ -34,6 +38,7 @@ from geolookup_builder.sources.reading.sniffing import (
     opening,
     sample,
 )
+from geolookup_builder.vocabulary import EMPTY_WORDS
 
 _END = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|{INTEGER.pattern}")
 _DELIMITER = re.compile(f"[{DELIMITERS}]")
@@ -49,21 +54,66 @@ _CONTENT = {
 #: Of a text whose columns are not known.
 _EXAMPLE: dict[str, Any] = {"header": False, "columns": {"network": 1, "country_code": 2}}
 _NETMASK = re.compile("|".join(map(re.escape, LENGTHS)))
-_DEGREES = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
+_DEGREES = re.compile(r"[+-]?[0-9]{1,3}[.,][0-9]+")
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_REGION = re.compile(REGION_CODE)
 
 
 def changed(spec: SourceSpec, error: BuildError) -> SourceSpec | None:
     """Return a source with the options that an error suggests, or with guessed ones, or None."""
     options = error.options if isinstance(error, NearMissError) else {}
     if not options.keys() <= spec.options.keys():
-        return replace(spec, options={**options, **spec.options})
+        return _with_region(spec, {**options, **spec.options})
     is_unread = spec.format == "auto" or isinstance(error, NearMissError)
     if is_unread and spec.format in ("auto", "csv") and "columns" not in spec.options:
         with suppress(BuildError):  # not a delimited text
             first = members(spec.path, spec.base, ("",))[0]
             if guessed := _options(opening(first).start):
-                return replace(spec, format="csv", options={**spec.options, **guessed})
+                return _with_region(replace(spec, format="csv"), {**spec.options, **guessed})
     return None
+
+
+def _with_region(spec: SourceSpec, options: Mapping[str, Any]) -> SourceSpec:
+    """Return a source with guessed options; a name of regions is a code if the cells are codes."""
+    spec, columns = replace(spec, options=options), options.get("columns", {})
+    names = _cells_by_field(spec).get("region_name", [])
+    if "region_name" in columns and "region_code" not in columns and _holding([names], _REGION):
+        code = {"region_name": "region_code"}
+        columns = {code.get(field, field): name for field, name in columns.items()}
+        spec = replace(spec, options={**options, "columns": columns})
+    return spec
+
+
+def guessed_cells(spec: SourceSpec) -> dict[str, Any]:
+    """Return the option ``cells`` that the first rows of a CSV show; empty if it needs none."""
+    if spec.format != "csv" or CELLS in spec.options:
+        return {}
+    by_field, fields = _cells_by_field(spec), spec.schema.by_source_column
+    words = EMPTY_WORDS.intersection(chain.from_iterable(by_field.values()))
+    numbers = [
+        cell for name, cells in by_field.items() if fields[name].type == REAL for cell in cells
+    ]
+    guessed: dict[str, Any] = {"empty": sorted(words)} if words else {}
+    if any(map(_COMMA.fullmatch, numbers)) and not any("." in number for number in numbers):
+        guessed["decimal"] = ","
+    return {CELLS: guessed} if guessed else {}
+
+
+def _cells_by_field(spec: SourceSpec) -> dict[str, list[str]]:
+    """Return the first cells of each field of a delimited text, without empty ones."""
+    with suppress(BuildError):  # not a delimited text
+        field_of = names_of_fields(spec.schema)
+        field_of |= {column: field for field, column in mapped_columns(spec).items()}
+        first = members(spec.path, spec.base, ("",))[0]
+        rows = sample(opening(first).start, spec.options.get("delimiter", ","))
+        has_header = spec.options.get("header", True)
+        names = rows.records[0][1] if has_header else map(str, range(1, rows.width + 1))
+        return {
+            field_of[name]: [cell for _, cell in rows.column(at)[has_header:] if cell]
+            for at, name in zip(range(rows.width), names, strict=False)
+            if field_of.get(name) in spec.fields
+        }
+    return {}
 
 
 def unknown_file(opening: Opening) -> BuildError:
@@ -119,10 +169,11 @@ def _options(member: Member) -> dict[str, Any]:
 
 
 def _holding(columns: Sequence[Sequence[str]], pattern: re.Pattern[str]) -> list[int]:
-    """Return the columns whose cells match a pattern, but for a few."""
+    """Return the columns whose cells match a pattern, but for a few and those that are empty."""
+    stated = [[cell for cell in cells if cell not in EMPTY_WORDS] for cells in columns]
     return [
         at
-        for at, cells in enumerate(columns)
+        for at, cells in enumerate(stated)
         if cells and sum(map(bool, map(pattern.fullmatch, cells))) >= _LEAST * len(cells)
     ]
 
