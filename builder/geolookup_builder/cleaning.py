@@ -24,6 +24,7 @@ from geolookup_builder.layer_values import Column, Distinct, Tuples, distinct
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.reference.country_boxes import far_places
 from geolookup_builder.rejects import MOST_LISTED, Remarks
+from geolookup_builder.sources.formats.vendor_values import REGION_CODE
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Reference, clean, reason_of
 
@@ -62,6 +63,7 @@ class CleanBatch:
     aliases: Counter[str]  # rows by country code
     nulled_cells: list[Remarks]
     far: Far
+    coded: int  # rows whose region has a code for a name
 
 
 class _Loss(NamedTuple):
@@ -103,6 +105,7 @@ def clean_batch(batch: Batch, spec: SourceSpec, reference: Reference) -> CleanBa
             for loss in losses
         ],
         far=_far(tuples.get(LOCATION)),
+        coded=_coded(columns, is_accepted),
     )
 
 
@@ -183,6 +186,17 @@ def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference
     for word, count in zip(texts.to_pylist(), counts.tolist(), strict=True):
         words[word] += count
     return Counter({word: words[word] for word in reference.aliases if words[word]})
+
+
+def _coded(columns: dict[str, Column], is_accepted: Bools) -> int:
+    """Count the accepted rows whose region has a code for a name, if no column has its code."""
+    if _REGION in columns or "region_name" not in columns:
+        return 0
+    codes, names = columns["region_name"].codes, columns["region_name"].values
+    is_code = pc.fill_null(pc.match_substring_regex(names, f"^({REGION_CODE})$"), False)
+    # The last: the code -1 of an unknown name.
+    is_coded = np.append(is_code.to_numpy(zero_copy_only=False), False)[codes]
+    return int(np.count_nonzero(is_coded & is_accepted))
 
 
 def _far(location: Distinct | None) -> Far:

@@ -125,6 +125,7 @@ class SourceRows:
         report.aliases.update(batch.aliases)
         report.rows["far"] += len(batch.far.rows)
         report.swapped += batch.far.swapped
+        report.coded += batch.coded
 
     def end_run(self) -> None:
         """Give the rows since the last run their final numbers; write them, if files are in use."""

@@ -16,6 +16,7 @@ from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.test_generic_typed import as_parquet
 from tests.builder.sources.readings import Read, Reading, Stated, fails, fields, one, read_at
+from tests.conftest import Build
 from tests.skips import needs
 
 NET = "8.8.4.0/24"
@@ -395,3 +396,21 @@ def test_cells_that_are_malformed(tmp_path: Path, option: str) -> None:
     for format_ in ("csv", "auto"):
         error = fails(tmp_path, {"a.csv": f"network,isp\n{NET},x\n"}, one(format_, "a.csv", option))
         assert str(error).startswith(f"{tmp_path / 'recipe.toml'}: {CELL_ERRORS[option]}")
+
+
+REGIONS = {
+    "country,region\n8.8.8.0/24,US,CA\n8.8.9.0/24,US,US-NY\n9.9.9.0/24,US,Ohio\n": "2 of 3 rows",
+    "country,region_name\n8.8.8.0/24,AU,NSW\n": "1 of 1 row",
+    "country,region\n8.8.8.0/24,US,CA\n8.8.9.0/24,US,Iowa\n9.9.9.0/24,US,Ohio\n": "",
+    "country,region,region_code\n8.8.8.0/24,BR,DF,DF\n": "",
+}
+
+
+@pytest.mark.parametrize("rows", REGIONS)
+def test_names_of_regions_that_are_codes(build: Build, rows: str) -> None:
+    _, report = build({"a.csv": f"network,{rows}"})
+    expected = (
+        f"a.csv: region_name is a code in {REGIONS[rows]}; if the column has codes, map it in a"
+        ' recipe, columns = { region_code = "…" }'
+    )
+    assert report.warnings == ([expected] if REGIONS[rows] else [])
