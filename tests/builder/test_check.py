@@ -192,6 +192,10 @@ FOREIGN = {
     "IP,Country Code\n8.8.8.0/24,DE\n": (
         'columns = { network = "IP", country_code = "Country Code" }'
     ),
+    "cidr;isp;land;breite;laenge\n8.8.8.0/24;x;DE;52.5;13.4\n": (
+        'delimiter = ";"\ncolumns = { network = "cidr", isp = "isp",'
+        ' country_code = "land", latitude = "breite", longitude = "laenge" }'
+    ),
     "a;b\n1;2\n": "",
 }  # fmt: skip
 

@@ -18,7 +18,7 @@ from geolookup.contract.fields import REAL
 from geolookup.errors import BuildError, listed, name_text
 from geolookup.filesystem.signatures import is_binary
 from geolookup_builder.recipe.document import SourceSpec, toml_text
-from geolookup_builder.recipe.names import mapped_columns, near_column
+from geolookup_builder.recipe.names import RANGE_NAMES, mapped_columns, near_column
 from geolookup_builder.sources.formats.vendor_values import REGION_CODE
 from geolookup_builder.sources.reading.dictionary_columns import LENGTHS
 from geolookup_builder.sources.reading.dictionary_columns import OPTION as CELLS
@@ -63,25 +63,40 @@ def changed(spec: SourceSpec, error: BuildError) -> SourceSpec | None:
     """Return a source with the options that an error suggests, or with guessed ones, or None."""
     options = error.options if isinstance(error, NearMissError) else {}
     if not options.keys() <= spec.options.keys():
-        return _with_region(spec, {**options, **spec.options})
+        return _by_cells(spec, {**options, **spec.options})
     is_unread = spec.format == "auto" or isinstance(error, NearMissError)
     if is_unread and spec.format in ("auto", "csv") and "columns" not in spec.options:
         with suppress(BuildError):  # not a delimited text
-            first = members(spec.path, spec.base, ("",))[0]
-            if guessed := _options(opening(first).start):
-                return _with_region(replace(spec, format="csv"), {**spec.options, **guessed})
+            if guessed := _options(_start(spec)):
+                return _by_cells(replace(spec, format="csv"), {**spec.options, **guessed})
     return None
 
 
-def _with_region(spec: SourceSpec, options: Mapping[str, Any]) -> SourceSpec:
-    """Return a source with guessed options; a name of regions is a code if the cells are codes."""
-    spec, columns = replace(spec, options=options), options.get("columns", {})
+def _by_cells(spec: SourceSpec, options: Mapping[str, Any]) -> SourceSpec:
+    """Return a source with guessed options, and what the cells show beside the names of columns.
+
+    Fields that no name shows are added. Names of regions are codes if their cells are.
+    """
+    if "columns" in spec.options or "columns" not in options:
+        return replace(spec, options=options)
+    columns, guessed = dict(options["columns"]), dict[str, Any]()
+    with suppress(BuildError):  # not a delimited text
+        guessed = _options(_start(spec)).get("columns", {})
+    for field, name in guessed.items():
+        if field not in RANGE_NAMES and name not in columns.values():
+            columns.setdefault(field, name)
+    spec = replace(spec, options={**options, "columns": columns})
     names = _cells_by_field(spec).get("region_name", [])
-    if "region_name" in columns and "region_code" not in columns and _holding([names], _REGION):
-        code = {"region_name": "region_code"}
-        columns = {code.get(field, field): name for field, name in columns.items()}
-        spec = replace(spec, options={**options, "columns": columns})
-    return spec
+    if "region_code" in columns or not _holding([names], _REGION):
+        return spec
+    code = {"region_name": "region_code"}
+    columns = {code.get(field, field): name for field, name in columns.items()}
+    return replace(spec, options={**options, "columns": columns})
+
+
+def _start(spec: SourceSpec) -> Member:
+    """Return the beginning of the first file of a source."""
+    return opening(members(spec.path, spec.base, ("",))[0]).start
 
 
 def guessed_cells(spec: SourceSpec) -> dict[str, Any]:
@@ -104,8 +119,7 @@ def _cells_by_field(spec: SourceSpec) -> dict[str, list[str]]:
     with suppress(BuildError):  # not a delimited text
         field_of = names_of_fields(spec.schema)
         field_of |= {column: field for field, column in mapped_columns(spec).items()}
-        first = members(spec.path, spec.base, ("",))[0]
-        rows = sample(opening(first).start, spec.options.get("delimiter", ","))
+        rows = sample(_start(spec), spec.options.get("delimiter", ","))
         has_header = spec.options.get("header", True)
         names = rows.records[0][1] if has_header else map(str, range(1, rows.width + 1))
         return {
