@@ -47,8 +47,8 @@ def check_recipe(
 ) -> RecipeCheck:
     """Check a recipe or data; ``against`` is a dataset or store to compare with.
 
-    ``load`` returns the recipe; None: that of the name. ``name`` is empty if a call names the
-    sources.
+    ``load`` returns the recipe; by default, ``name`` is loaded. ``name`` is empty if a call names
+    the sources.
     """
     name = str(name)
     report = RecipeCheck(name, *(_commands(name, options) if name else ()))

@@ -149,7 +149,7 @@ class OverlaidSources:
         return Origin(sources, dataset.provenance(), report)
 
     def _keeps_tables(self, spec: SourceSpec, dataset: DatasetSource) -> bool:
-        """Return whether a dataset is below an overlay that leaves its tables as they are."""
+        """Return whether a dataset is below an overlay that does not change its tables."""
         plan, own = self.plan, [field.path for field in dataset.schema.own]
         is_overlay = spec.manifest is not None and len(self.datasets) == 1
         has_own_rules = self.finders or plan.fields is not None or plan.countries is not None

@@ -106,9 +106,9 @@ def recipe_of_call(
 ) -> Recipe:
     """Return the recipe that a call names, or the recipe of its sources.
 
-    ``dataset`` are keys of ``[dataset]``; None: not stated. Raises TypeError for a source that is
-    neither a path nor a table, and without a recipe and sources; ValueError with both, or with
-    empty sources; BuildError as for a recipe file.
+    ``dataset`` are keys of ``[dataset]``; those that are None are left out. Raises TypeError for a
+    source that is neither a path nor a table, and without a recipe and sources; ValueError with
+    both, or with empty sources; BuildError as for a recipe file.
     """
     keys = {key: value for key, value in dataset.items() if value is not None}
     tables = {} if columns is None else {"columns": columns}

@@ -61,8 +61,8 @@ def kept_space(
 ) -> dict[int, Partition]:
     """Return by family the space that is kept.
 
-    ``families`` are the intervals of the source, by their rows. What is left out of its tables is
-    counted in their reports. Raises BuildError for a value of ``only`` that no answer can have. A
+    ``families`` are the intervals of the source, by their rows. Rows that are left out of a table
+    are counted in its report. Raises BuildError for a value of ``only`` that no answer can have. A
     value that no answer of the source has is a warning.
     """
     restriction, kept = spec.restriction, dict[int, Partition]()

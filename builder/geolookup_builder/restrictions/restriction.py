@@ -21,7 +21,7 @@ _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 class Restriction:
     """What a source keeps: answers that meet all conditions, in a family and a network.
 
-    ``networks`` None: any network.
+    Without ``networks``, any network is kept.
     """
 
     conditions: tuple[Condition, ...] = ()

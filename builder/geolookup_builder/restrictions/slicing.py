@@ -24,7 +24,7 @@ def slice_recipe(
     families: Sequence[int] = (),
     fields: Sequence[str] = (),
 ) -> Recipe:
-    """Return the recipe of a part of a dataset, store or archive; ``name`` is of the new dataset.
+    """Return the recipe of a part of a dataset, store or archive; ``name`` names the new dataset.
 
     ``unwanted`` are conditions that no answer may meet. Conditions may name own columns of the
     dataset. Raises BuildError for a malformed condition, network or field, DatasetError if there

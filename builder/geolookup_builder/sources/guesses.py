@@ -1,4 +1,4 @@
-"""Files that no format reads: what they seem to be, and the options that a recipe lacks.
+"""Files that no format reads: their likely kind, and the options that would read them.
 
 The options are those that an error suggests, or guessed from a text: ``check`` proposes them if it
 can read the file with them.

@@ -1,4 +1,4 @@
-"""The columns of a generic file: those that are no field, and what to do about them.
+"""The columns of a generic file: the unknown ones, and the ``columns`` that would read them.
 
 A file must not have columns that nobody reads, unless its source has ``columns`` in the recipe. An
 error proposes the ``columns`` that would read the file.
@@ -64,7 +64,7 @@ def ignored(names: Sequence[str]) -> dict[str, str]:
 def check_header(header: Header, planner: Planner, delimiter: str = "") -> None:
     """Raise BuildError for a header that does not fit what the recipe says.
 
-    ``delimiter`` is that of a text file with a header.
+    ``delimiter`` separates the cells of a text file with a header.
     """
     checks = (_absent, _twice, _unknown, _same)
     found = next(filter(None, (check(header, planner) for check in checks)), None)
@@ -126,7 +126,7 @@ def _same(header: Header, planner: Planner) -> _Found | None:
 
 
 def _unknown(header: Header, planner: Planner) -> _Found | None:
-    """Return what is wrong with names that are not those of a range and of fields."""
+    """Return the problem of names that are neither fields nor parts of a range."""
     if planner.mapping:
         return None
     field_of = {**dict(zip(RANGE_NAMES, RANGE_NAMES, strict=True)), **planner.names}

@@ -44,7 +44,7 @@ _MAX_VISITS = 4
 ITSELF = "."
 #: Limits memory if each record of a file has keys of its own.
 _MAX_PATHS = 10_000
-#: For a value that is neither a text nor a number: no field can hold it, so that it is counted.
+#: Stands for a map or a list: no field can hold it, so it is counted as invalid.
 _NO_CELL = "\0"
 #: Floats below hold every integer.
 _EXACT = 2.0**53
@@ -313,9 +313,9 @@ def are_empty(records: Sequence[Record]) -> Bools:
 
 
 def are_other(records: Sequence[Record], paths: Collection[str]) -> Bools:
-    """Return which records are of a kind that none of the paths leads into.
+    """Return which records are of a kind that no path can read.
 
-    A text is one if all paths are keys; a map if the only path is ``.``.
+    No key can be read from a text, and ``.`` cannot be read from a map.
     """
     steps = {path.partition(".")[0] if path != ITSELF else path for path in paths}
     kinds: list[type] = []
