@@ -150,7 +150,9 @@ def take_dependents(
                 codes, values = columns[name].codes, columns[name].values
                 rows = is_without & (codes >= 0)
                 columns[name] = Column(np.where(rows, np.int32(-1), codes), values)
-                yield _Loss(name, rows & is_accepted, field)
+                # A count of 0 would come first in the report, before the cause in a later batch.
+                if (rows & is_accepted).any():
+                    yield _Loss(name, rows & is_accepted, field)
 
 
 def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bools | None]:
