@@ -211,6 +211,7 @@ def test_the_proposed_recipe_reads_the_file(tmp_path: Path, text: str) -> None:
         assert not proposed
         return
     assert head == str(tmp_path / "a.toml")
+    assert "did you mean" not in source_of(report).problem  # the recipe answers that
     assert proposed.endswith(f'format = "csv"\npath = "a.csv"\n{FOREIGN[text]}')
     assert not checked(tmp_path, {}, proposed).has_problem
     dataset, _ = build_at(tmp_path, {}, proposed, max_rejects=None, empty="")
