@@ -71,14 +71,13 @@ if TYPE_CHECKING:
         Time,
     )
     from geolookup.engine.values import Options
-    from geolookup.history.generations import generations, rollback
-    from geolookup.history.pruning import prune
+    from geolookup.history.generations import generations, prune, rollback
     from geolookup.history.publishing import publish
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
     from geolookup.mirrors.folder import mirror
-    from geolookup.store.signatures import sign
-    from geolookup.updates.update import update
+    from geolookup.store.trusted import sign
+    from geolookup.updates.run import update
 
     _D = TypeVar("_D")
 
@@ -158,10 +157,9 @@ _LAZY = {
         "geolookup.integrity": "verify",
         "geolookup.kernel.answers": "Answer",
         "geolookup.mirrors.folder": "mirror",
-        "geolookup.history.generations": "generations rollback",
-        "geolookup.history.pruning": "prune",
-        "geolookup.store.signatures": "sign",
-        "geolookup.updates.update": "update",
+        "geolookup.history.generations": "generations prune rollback",
+        "geolookup.store.trusted": "sign",
+        "geolookup.updates.run": "update",
         "geolookup_builder.calls": "build check",
     }.items()
     for name in names.split()

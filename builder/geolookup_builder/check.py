@@ -8,7 +8,6 @@ downloaded, and the cache does not change.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,13 +24,12 @@ from geolookup.progress import Progress
 from geolookup_builder.build_options import Options
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
 from geolookup_builder.compile import check_quality, compiling, dataset_written, sources_of
-from geolookup_builder.downloads import NotInCacheError, missing_source, with_cached_path
+from geolookup_builder.downloads import missing_source, with_cached_path
 from geolookup_builder.memory import peak
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.sources import auto
-from geolookup_builder.sources.guesses import changed, guessed_cells
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 
 _BAD_ROWS = 10  # listed of each table
@@ -50,8 +48,7 @@ def check_recipe(
     ``load`` returns the recipe; by default, ``name`` is loaded. ``name`` is empty if a call names
     the sources.
     """
-    name = str(name)
-    report = RecipeCheck(name, *(_commands(name, options) if name else ()))
+    report = RecipeCheck(name := str(name))
     if against is not None:
         from geolookup.comparison import open_dataset
 
@@ -64,119 +61,89 @@ def check_recipe(
         report.problems.append(str(error))
         return report
     report.is_data = bool(name) and recipe.path.suffix != loading.SUFFIX
-    with compiling(recipe), TemporaryDirectory(prefix="geolookup-") as folder:
-        _Check(report, recipe, options, progress).run(Path(folder, "dataset"))
+    with compiling(recipe), TemporaryDirectory(prefix="geolookup-") as folder, _noted(report):
+        detected = list(_detected(report, recipe, options.cache))
+        if all(source.skipped for source in report.sources):
+            report.problems.append(f"{recipe.path}: all sources are missing")
+        elif detected:
+            plan = replace(recipe, sources=tuple(spec for spec, _ in detected))
+            output = Path(folder, "dataset")
+            with sources_of(plan, options, progress, output) as overlaid:
+                for number, spec in enumerate(overlaid.plan.sources, 1):
+                    _read(detected[number - 1][1], overlaid, number, spec)
+                if not report.has_problem:
+                    _write(report, overlaid, output)
+                report.warnings += overlaid.report.warnings
     return report
 
 
-def _commands(name: str, options: Options) -> tuple[str, str]:
-    """Return the commands that build a recipe, and that download its sources."""
-    stated = {
-        key: f"--{key.replace('_', '-')}={value}"
-        for key in ("max_rejects", "max_nulled", "max_memory", "cache")
-        if (value := getattr(options, key)) is not None
-    }
-    cache = [text for key, text in stated.items() if key == "cache"]
-    return (
-        shlex.join(["geolookup", "build", name, "-o", "DIR", *stated.values()]),
-        shlex.join(["geolookup", "update", name, "--download-only", *cache]),
-    )
+@contextmanager
+def _noted(check: SourceCheck | RecipeCheck) -> Iterator[None]:
+    """Note a BuildError of the block, of a source or of the recipe itself."""
+    try:
+        yield
+    except BuildError as error:
+        check.note(error)
 
 
-class _Check:
-    """One check, noted in its report."""
-
-    def __init__(
-        self, report: RecipeCheck, recipe: Recipe, options: Options, progress: Progress
-    ) -> None:
-        self._report, self._recipe = report, recipe
-        self._options, self._progress = options, progress
-
-    def run(self, output: Path) -> None:
-        """Read the sources, and write the dataset at ``output`` if none has a problem."""
-        recipe, report = self._recipe, self._report
-        detected = list(self._detected())
-        if all(source.skipped for source in report.sources):
-            report.problems.append(f"{recipe.path}: all sources are missing")
-        if not detected:
-            return
-        plan = replace(recipe, sources=tuple(spec for spec, _ in detected))
-        with self._noted(), sources_of(plan, self._options, self._progress, output) as overlaid:
-            for number, spec in enumerate(overlaid.plan.sources):
-                self._read(detected[number][1], overlaid, number + 1, spec)
-            if not report.has_problem:
-                self._write(overlaid, output)
-            report.warnings += overlaid.report.warnings
-
-    @contextmanager
-    def _noted(self, check: SourceCheck | None = None) -> Iterator[None]:
-        """Note a BuildError of the block, of a source or of the recipe itself."""
-        try:
-            yield
-        except BuildError as error:
-            if check is None:
-                self._report.problems.append(str(error))
-            else:
-                check.problem = "; then ".join(filter(None, (check.problem, str(error))))
-                check.is_missing = isinstance(error, NotInCacheError)
-
-    def _detected(self) -> Iterator[tuple[SourceSpec, SourceCheck]]:
-        """Yield the sources whose files are there and whose format is known, and their reports."""
-        for spec in self._recipe.sources:
-            check = SourceCheck(spec.name, spec.remote.safe_uri if spec.remote else spec.path)
-            self._report.sources.append(check)
-            if spec.expected.may_be_missing and spec.remote is None:
-                check.skipped = missing_source(spec)
-            if check.skipped:
-                continue
-            with self._noted(check):
-                local = with_cached_path(spec, self._options.cache)
-                check.files = _sizes(local)
-                source = _after_near_misses(check, local, auto.detect_format)
-                check.format, check.reason = source.format, source.detection
-                yield replace(source, detection=""), check  # stated once
-            if not check.format:
-                check.suggested.clear()
-
-    def _read(
-        self, check: SourceCheck, overlaid: OverlaidSources, number: int, spec: SourceSpec
-    ) -> None:
-        """Read a source to its end, or to the error that would end a build."""
-        tables, rejects = len(overlaid.report.sources), len(overlaid.rejects)
-
-        def add(source: SourceSpec) -> None:
-            del overlaid.report.sources[tables:], overlaid.rejects[rejects:]
-            cells = guessed_cells(source)
-            if check.suggested:  # read as the proposed recipe reads it
-                source = replace(source, options={**source.options, **cells})
-            check.suggested |= cells
-            overlaid.add(number, source)
-
-        with self._noted(check):
-            _after_near_misses(check, spec, add)
-        check.tables = overlaid.report.sources[tables:]
-        if check.problem and not any(table.used for table in check.tables):
+def _detected(
+    report: RecipeCheck, recipe: Recipe, cache: Path | None
+) -> Iterator[tuple[SourceSpec, SourceCheck]]:
+    """Yield the sources whose files are there and whose format is known, and their reports."""
+    for spec in recipe.sources:
+        check = SourceCheck(spec.name, spec.remote.safe_uri if spec.remote else spec.path)
+        report.sources.append(check)
+        if spec.expected.may_be_missing and spec.remote is None:
+            check.skipped = missing_source(spec)
+        if check.skipped:
+            continue
+        with _noted(check):
+            local = with_cached_path(spec, cache)
+            check.files = _sizes(local)
+            source = _after_near_misses(check, local, auto.detect_format)
+            check.format, check.reason = source.format, source.detection
+            yield replace(source, detection=""), check  # stated once
+        if not check.format:
             check.suggested.clear()
-        mask = mask_of_sources(self._recipe)
-        for of_table in overlaid.rejects[rejects:]:
-            for row in islice(of_table.find(mask), _BAD_ROWS):
-                file = mask(label_in_recipe(row.file, spec.base))
-                check.bad_rows.append(replace(row, file=file, text=mask(row.text)))
 
-    def _write(self, overlaid: OverlaidSources, output: Path) -> None:
-        """Write the dataset for its size, and to compare it with demands and gates."""
-        report, built, earlier = self._report, overlaid.report, self._options.earlier
-        with dataset_written(overlaid, output) as (folder, _):
-            report.memory, report.files = peak(), file_sizes(read_manifest(folder))
-            report.counts, report.coverage = built.counts, built.coverage
-            report.quality = check_quality(overlaid, folder)
-            if earlier is not None:
-                from geolookup.comparison import diff
 
-                # As in an update: gates compare one dataset over time.
-                is_same = read_manifest(earlier).metadata().name == overlaid.plan.name
-                gates = overlaid.plan.gates if is_same else ()
-                report.against = diff(earlier, folder, fail_if=gates, top=0)
+def _read(check: SourceCheck, overlaid: OverlaidSources, number: int, spec: SourceSpec) -> None:
+    """Read a source to its end, or to the error that would end a build."""
+    tables, rejects = len(overlaid.report.sources), len(overlaid.rejects)
+
+    def add(source: SourceSpec) -> None:
+        del overlaid.report.sources[tables:], overlaid.rejects[rejects:]
+        cells = auto.guessed_cells(source)
+        if check.suggested:  # read as the proposed recipe reads it
+            source = replace(source, options={**source.options, **cells})
+        check.suggested |= cells
+        overlaid.add(number, source)
+
+    with _noted(check):
+        _after_near_misses(check, spec, add)
+    check.tables = overlaid.report.sources[tables:]
+    if check.problem and not any(table.used for table in check.tables):
+        check.suggested.clear()
+    mask = mask_of_sources(overlaid.plan)
+    for of_table in overlaid.rejects[rejects:]:
+        for row in islice(of_table.find(mask), _BAD_ROWS):
+            file = mask(label_in_recipe(row.file, spec.base))
+            check.bad_rows.append(replace(row, file=file, text=mask(row.text)))
+
+
+def _write(report: RecipeCheck, overlaid: OverlaidSources, output: Path) -> None:
+    """Write the dataset for its size, and to compare it with demands and gates."""
+    built, plan, earlier = overlaid.report, overlaid.plan, overlaid.options.earlier
+    with dataset_written(overlaid, output) as (folder, _):
+        report.memory, report.files = peak(), file_sizes(read_manifest(folder))
+        report.counts, report.coverage = built.counts, built.coverage
+        report.quality = check_quality(overlaid, folder)
+        if earlier is not None:
+            from geolookup.comparison import diff
+
+            # As in an update: gates compare one dataset over time.
+            is_same = read_manifest(earlier).metadata().name == plan.name
+            report.against = diff(earlier, folder, fail_if=plan.gates if is_same else (), top=0)
 
 
 def _sizes(spec: SourceSpec) -> dict[str, int]:
@@ -198,7 +165,7 @@ def _after_near_misses(
     try:
         return step(spec)
     except BuildError as error:
-        again = changed(spec, error)
+        again = auto.changed(spec, error)
         if again is None:
             raise
         check.problem = check.problem or str(error)

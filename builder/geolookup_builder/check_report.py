@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geolookup.dataset.sizes import size_lines
-from geolookup.errors import count_text, line_text, listed, name_text, short_id
+from geolookup.errors import BuildError, count_text, line_text, listed, name_text, short_id
 from geolookup_builder.build_report import Demand, SourceReport, dataset_lines
+from geolookup_builder.downloads import NotInCacheError
 from geolookup_builder.recipe.document import toml_text
 from geolookup_builder.sources.reading.reader import Reject
 
@@ -35,6 +37,11 @@ class SourceCheck:
     skipped: str = ""  # why a build would skip it
     problem: str = ""
     suggested: dict[str, Any] = field(default_factory=dict)  # options that the recipe lacks
+
+    def note(self, error: BuildError) -> None:
+        """Note an error that would end a build."""
+        self.problem = "; then ".join(filter(None, (self.problem, str(error))))
+        self.is_missing = isinstance(error, NotInCacheError)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the source."""
@@ -79,8 +86,6 @@ class RecipeCheck:
     """
 
     recipe: str  # its name; empty if a call names the sources
-    to_build: str = ""  # the command that comes next, if there is a recipe
-    to_fetch: str = ""  # the one before it, if a source must be downloaded
     sources: list[SourceCheck] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     is_data: bool = False  # without a recipe
@@ -91,6 +96,10 @@ class RecipeCheck:
     files: Mapping[str, int] = field(default_factory=dict)  # bytes of each
     memory: int = 0  # bytes at most that this process has taken
     against: Comparison | None = None  # with an earlier dataset, and the gates of an update
+
+    def note(self, error: BuildError) -> None:
+        """Note an error of the recipe itself."""
+        self.problems.append(str(error))
 
     @property
     def has_problem(self) -> bool:
@@ -142,10 +151,10 @@ class RecipeCheck:
         if self.against is not None and self.against.failed:
             yield "a gate of [update] fails: update would refuse the dataset"
         if not (self.has_problem or self.is_refused):
-            yield f"no problem; to build it: {self.to_build}" if self.to_build else "no problem"
+            build = f"; to build it: geolookup build {shlex.quote(self.recipe)} -o DIR"
+            yield f"no problem{build if self.recipe else ''}"
         if missing:
-            fetch = f"; to fetch: {self.to_fetch}" if self.to_fetch else ""
-            yield f"not in the cache: {missing:,}{fetch}"
+            yield f"not in the cache: {missing:,}; 'geolookup update --download-only' fetches it"
 
 
 def _against(comparison: Comparison) -> Iterator[str]:
@@ -154,16 +163,13 @@ def _against(comparison: Comparison) -> Iterator[str]:
 
     old, gates, failed = comparison.old, comparison.gates, comparison.failed
     yield f"against     {old.name}, generation {short_id(old.generation)}"
-    measured = {
-        f"{family}.{name}": value
+    changed = [
+        f"{family}.{name} {metric_text(name, value)}"
         for family, part in comparison.parts.items()
         for name, value in part.metrics.items()
-        if "." not in name  # those of fields only if a gate names them
-    }
-    for verdict in gates:
-        measured |= verdict.measured
-    changed = [f"{name} {metric_text(name, value)}" for name, value in measured.items() if value]
-    yield f"  changed     {listed(changed, _SHOWN) or 'no answer'}"
+        if value and "." not in name  # not those of fields
+    ]
+    yield f"  changed     {listed(changed, _SHOWN) or 'no metric'}"
     held = f"{len(gates) - len(failed)} of {len(gates)} hold"
     yield f"  gates       {held if gates else 'none: the recipe has none, or another name'}"
     yield from (f"  {verdict_line(verdict)}" for verdict in failed)

@@ -40,17 +40,6 @@ DEPENDENTS = {
 _PREFIXED = re.compile("([A-Z]{2})-(.*)")
 
 
-class Far(NamedTuple):
-    """Rows of a batch far outside their country, and how many swapped coordinates bring inside.
-
-    They are counted and listed, not changed: a few are mistakes of a vendor. If most rows of a file
-    are far, latitude and longitude are swapped.
-    """
-
-    rows: I64
-    swapped: int
-
-
 @dataclass(frozen=True, slots=True)
 class CleanBatch:
     """A batch whose values are cleaned, and numbered among themselves."""
@@ -62,7 +51,8 @@ class CleanBatch:
     nulled: Counter[str]  # invalid cells by field, and those that mean nothing without them
     aliases: Counter[str]  # rows by country code
     nulled_cells: list[Remarks]
-    far: Far
+    far: I64  # rows far outside their country
+    swapped: int  # how many of them swapped coordinates bring inside
     coded: int  # rows whose region has a code for a name
 
 
@@ -76,20 +66,18 @@ class _Loss(NamedTuple):
 
 def clean_batch(batch: Batch, spec: SourceSpec, reference: Reference) -> CleanBatch:
     """Clean and number the values of a batch; safe to call from several threads."""
-    schema, is_accepted = spec.schema, batch.ranges.family != 0
+    is_accepted = batch.ranges.family != 0
     columns, invalid = _columns(batch, spec, reference, is_accepted)
     losses = [*invalid, *take_dependents(columns, invalid, is_accepted)]
     nulled = Counter[str]()
     for loss in losses:
         nulled[loss.field] += int(np.count_nonzero(loss.rows))
-    tuples = {}
-    for layer, fields in schema.stated.items():
-        of_layer = {name: columns[name] for name in fields if name in columns}
-        if of_layer:
-            tuples[layer] = distinct(of_layer, ~is_accepted)
-    aliases = Counter[str]()
-    if _COUNTRY in columns:
-        aliases = _aliases(batch.fields[_COUNTRY], is_accepted, reference)
+    tuples = {
+        layer: distinct(of_layer, ~is_accepted)
+        for layer, fields in spec.schema.stated.items()
+        if (of_layer := {name: columns[name] for name in fields if name in columns})
+    }
+    far, swapped = _far(tuples.get(LOCATION))
     return CleanBatch(
         size=len(batch),
         families={family: batch.ranges.of_family(family) for family in (4, 6)},
@@ -99,12 +87,12 @@ def clean_batch(batch: Batch, spec: SourceSpec, reference: Reference) -> CleanBa
             for name, column in columns.items()
         },
         nulled=nulled,
-        aliases=aliases,
-        nulled_cells=[
-            _listed(batch.fields[loss.field], schema.by_source_column[loss.field], loss)
-            for loss in losses
-        ],
-        far=_far(tuples.get(LOCATION)),
+        aliases=_aliases(batch.fields[_COUNTRY], is_accepted, reference)
+        if _COUNTRY in columns
+        else Counter(),
+        nulled_cells=[_listed(batch, spec, loss) for loss in losses],
+        far=far,
+        swapped=swapped,
         coded=_coded(columns, is_accepted),
     )
 
@@ -126,12 +114,14 @@ def _columns(
     return columns, [loss for loss in losses if loss.rows.any()]
 
 
-def _listed(cells: pa.DictionaryArray, field: Field, loss: _Loss) -> Remarks:
+def _listed(batch: Batch, spec: SourceSpec, loss: _Loss) -> Remarks:
     """Return the first cells of a loss."""
     rows = np.flatnonzero(loss.rows)[:MOST_LISTED]
-    texts = cells.dictionary.take(cells.indices.take(pa.array(rows))).cast(pa.string())
-    reason = f"means nothing without {loss.without}" if loss.without else reason_of(field)
-    return Remarks("nulled", rows, texts.to_pylist(), loss.field, reason)
+    texts = batch.fields[loss.field].take(pa.array(rows)).cast(pa.string()).to_pylist()
+    reason = f"means nothing without {loss.without}"
+    if not loss.without:
+        reason = reason_of(spec.schema.by_source_column[loss.field])
+    return Remarks("nulled", rows, texts, loss.field, reason)
 
 
 def take_dependents(
@@ -180,14 +170,12 @@ def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bool
 
 def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference) -> Counter[str]:
     """Count the accepted rows whose country is a code that ISO 3166 does not assign."""
+    aliases = pa.array([*reference.aliases], pa.string())
     texts = pc.utf8_upper(pc.utf8_trim_whitespace(cells.dictionary))
-    if not pc.is_in(texts, pa.array([*reference.aliases], pa.string())).true_count:
+    if not pc.is_in(texts, aliases).true_count:
         return Counter()
-    accepted = cells.indices.filter(pa.array(is_accepted)).drop_null()
-    counts, words = np.bincount(accepted, minlength=len(texts)), Counter[str]()
-    for word, count in zip(texts.to_pylist(), counts.tolist(), strict=True):
-        words[word] += count
-    return Counter({word: words[word] for word in reference.aliases if words[word]})
+    words = texts.take(cells.indices.filter(pa.array(is_accepted)))
+    return Counter(words.filter(pc.is_in(words, aliases)).to_pylist())
 
 
 def _coded(columns: dict[str, Column], is_accepted: Bools) -> int:
@@ -201,12 +189,17 @@ def _coded(columns: dict[str, Column], is_accepted: Bools) -> int:
     return int(np.count_nonzero(is_coded & is_accepted))
 
 
-def _far(location: Distinct | None) -> Far:
-    """Return the far rows of a batch, by the distinct tuples of their locations."""
-    of_row, tuples = location or (None, Tuples({}))
+def _far(location: Distinct | None) -> tuple[I64, int]:
+    """Return the far rows of a batch, and how many of them swapped coordinates bring inside.
+
+    They are found by the distinct tuples of their locations. They are counted and listed, not
+    changed: a few are mistakes of a vendor. If most rows of a file are far, latitude and longitude
+    are swapped.
+    """
+    of_row, tuples = location or (np.empty(0, np.int32), Tuples({}))
     fields = tuples.fields
-    if of_row is None or not fields.keys() >= {_COUNTRY, *_COORDINATES}:
-        return Far(np.empty(0, np.int64), 0)
+    if not fields.keys() >= {_COUNTRY, *_COORDINATES}:
+        return np.empty(0, np.int64), 0
     codes, country = fields[_COUNTRY].values.to_pylist(), fields[_COUNTRY].codes
     latitudes, longitudes = _degrees(fields["latitude"]), _degrees(fields["longitude"])
     is_far = np.zeros(len(country) + 1, bool)  # the last: the code -1, without a location
@@ -214,7 +207,7 @@ def _far(location: Distinct | None) -> Far:
     is_far[far] = True
     rows = np.flatnonzero(is_far[of_row])
     is_far[far[far_places(codes, country[far], longitudes[far], latitudes[far], FAR_KM)]] = False
-    return Far(rows, int(np.count_nonzero(is_far[of_row[rows]])))
+    return rows, int(np.count_nonzero(is_far[of_row[rows]]))
 
 
 def _degrees(column: Column) -> F64:

@@ -44,14 +44,14 @@ class Columns:
 
     def __init__(self, budget: MemoryBudget, output: Path) -> None:
         self.budget, self.output = budget, output
-        self._written = 0  # bytes of all files
-        self._writing = set[IO[bytes]]()
+        self.written = 0  # bytes of all files
+        self._files = list[IO[bytes]]()
         self._maps = WeakSet[mmap.mmap]()  # a map, and so its file, goes with its last column
         self._lock = Lock()  # families are written in a thread each
 
     def close(self) -> None:
         """Close the files that are being written. Mapped columns stay valid."""
-        for file in self._writing:
+        for file in self._files:
             with suppress(OSError):  # of a full disk
                 file.close()
 
@@ -61,10 +61,6 @@ class Columns:
             problem = f"distinct values take {size:,} bytes of memory"
             limit = f"max_memory is {self.budget.limit:,}"
             raise BuildError(recipe, f"{problem}; {limit}", remedy="raise max_memory")
-
-    def column(self, kind: DTypeLike) -> Column:
-        """Begin a column."""
-        return Column(self, np.dtype(kind))
 
     def chunks(self, size: int) -> Iterator[slice]:
         """Yield the chunks of columns of that size; their pages are released after each."""
@@ -76,7 +72,7 @@ class Columns:
         """Return ``table[numbers]``."""
         if not numbers.strides[0]:  # one value, as often as there are intervals
             return np.broadcast_to(table[numbers[0]], len(numbers))
-        result = self.column(table.dtype)
+        result = Column(self, table.dtype)
         for part in self.chunks(len(numbers)):
             result.append(table[numbers[part]])
         return result.finish()
@@ -91,7 +87,7 @@ class Columns:
 
     def encoded(self, values: NDArray[Any]) -> tuple[Codes, pa.Array]:
         """Return the index of each value among the distinct ones, in order of appearance."""
-        codes, known = self.column(np.int32), pa.array(values[:0])
+        codes, known = Column(self, np.int32), pa.array(values[:0])
         for part in self.chunks(len(values)):
             local = pa.array(values[part]).dictionary_encode()
             # The known values come first: they keep their indices.
@@ -103,36 +99,27 @@ class Columns:
 
     def create(self) -> IO[bytes]:
         """Return a new file."""
-        with self._errors():
-            file = TemporaryFile(dir=self.output.parent)  # noqa: SIM115 - `map` closes it
-        self._writing.add(file)
+        file = TemporaryFile(dir=self.output.parent)  # noqa: SIM115 - `map` closes it
+        self._files.append(file)
         return file
 
-    def write(self, file: IO[bytes], values: NDArray[Any]) -> None:
-        """Append values to a file."""
-        with self._errors():
-            file.write(np.ascontiguousarray(values).data)
-        self._written += values.nbytes
-
-    def map(self, file: IO[bytes], kind: np.dtype[Any]) -> NDArray[Any]:
-        """Close a file, and return its values, mapped read-only."""
-        with self._errors():
-            file.flush()
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            file.close()
-        self._writing.discard(file)
+    def map(self, file: IO[bytes]) -> mmap.mmap:
+        """Close a file, and return its bytes, mapped read-only."""
+        file.flush()
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        file.close()
         with self._lock:
             self._maps.add(mapped)
-        return np.frombuffer(mapped, kind)
+        return mapped
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def file_errors(self) -> Iterator[None]:
         """Turn an OSError, such as of a full disk, into an OutputError."""
         try:
             yield
         except OSError as error:
             problem = (
-                f"ranges beyond max_memory need over {self._written:,} bytes beside it"
+                f"ranges beyond max_memory need over {self.written:,} bytes beside it"
                 f" ({error.strerror or error})"
             )
             raise OutputError(self.output, problem, "free space, or raise max_memory") from error
@@ -149,8 +136,8 @@ class Columns:
 class Column:
     """A column that is appended to, then read. Without another value, zeros take no memory."""
 
-    def __init__(self, columns: Columns, kind: np.dtype[Any]) -> None:
-        self._columns, self._kind = columns, kind
+    def __init__(self, columns: Columns, kind: DTypeLike) -> None:
+        self._columns, self._kind = columns, np.dtype(kind)
         self._parts: list[NDArray[Any]] = []
         self._is_zero = True
         self._file: IO[bytes] | None = None
@@ -161,8 +148,9 @@ class Column:
         self._is_zero &= is_zero
         self._parts.append(self._zeros(len(values)) if is_zero else values)
         if self._columns.in_files and not is_zero:
-            self._file = self._file or self._columns.create()
-            self._write(self._file)
+            with self._columns.file_errors():
+                self._file = self._file or self._columns.create()
+                self._write(self._file)
 
     def _zeros(self, size: int) -> NDArray[Any]:
         return np.broadcast_to(self._kind.type(0), size)
@@ -170,14 +158,16 @@ class Column:
     def _write(self, file: IO[bytes]) -> None:
         for part in self._parts:
             for begin in range(0, len(part), CHUNK):
-                self._columns.write(file, part[begin : begin + CHUNK])
+                file.write(np.ascontiguousarray(part[begin : begin + CHUNK]).data)
+            self._columns.written += part.nbytes
         self._parts.clear()
 
     def finish(self) -> NDArray[Any]:
         """Return the whole column, read-only if it is in a file."""
         if self._file is not None:
-            self._write(self._file)
-            return self._columns.map(self._file, self._kind)
+            with self._columns.file_errors():
+                self._write(self._file)
+                return np.frombuffer(self._columns.map(self._file), self._kind)
         parts, self._parts = self._parts, []
         if self._is_zero:
             return self._zeros(sum(map(len, parts)))
@@ -229,7 +219,7 @@ class JoinedIntervals:
         self._last = [column[-1] for column in numbers]
         if not self._made:
             self._names = [*chunk.numbers]
-            self._made = [self._columns.column(column.dtype) for column in chunk.columns()]
+            self._made = [Column(self._columns, column.dtype) for column in chunk.columns()]
         rows = slice(None) if keep.all() else keep
         for made, column in zip(self._made, chunk.columns(), strict=True):
             made.append(column[rows])

@@ -1,8 +1,8 @@
 """Compiles a recipe into a dataset; the steps are in the order of the data flow.
 
-``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table) ->
-``table_intervals`` (disjoint intervals) -> ``layers`` (sources overlaid) -> ``complete`` ->
-``intern`` (distinct rows of the dataset) -> ``tables`` -> ``output_files``.
+``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table, disjoint
+intervals) -> ``layers`` (sources overlaid) -> ``intern`` (distinct rows of the dataset) ->
+``tables`` -> ``output_files``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 
+import pyarrow as pa
+
+from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.manifest import is_dataset
-from geolookup.errors import QualityError
+from geolookup.dataset.manifest import Manifest, is_dataset
+from geolookup.dataset.public_ranges import any_known
+from geolookup.errors import BuildError, QualityError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.integrity import VerifiedDataset
@@ -28,16 +33,17 @@ from geolookup_builder import demands, output_files
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, Demand
 from geolookup_builder.columns import Columns
-from geolookup_builder.dataset_content import dataset_content
-from geolookup_builder.datasets.columns import with_own_columns
-from geolookup_builder.datasets.source import DatasetSource, open_source
+from geolookup_builder.datasets.origins import resolve
+from geolookup_builder.datasets.source import DatasetSource, open_source, with_own_columns
 from geolookup_builder.downloads import accept, refusing, with_local_paths, with_strict_cache
 from geolookup_builder.enrichment import finders
+from geolookup_builder.intern import intern
 from geolookup_builder.memory import MemoryBudget, release, system_memory
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.sources import auto
+from geolookup_builder.tables import CountryRecord, provenance_tables, tables
 from geolookup_builder.values import load_reference
 
 
@@ -59,7 +65,15 @@ def compile_recipe(
     if options.force and options.earlier is None and is_dataset(output):
         options = replace(options, earlier=output)
     with sources_read(recipe, options, progress, output) as overlaid:
-        return _write(overlaid, output)
+        with dataset_written(overlaid, output) as (folder, verified):
+            if problems := demands.failures(check_quality(overlaid, folder), recipe.path):
+                raise QualityError(problems, overlaid.report)
+            if options.signing_keys:
+                output_files.write_signature(folder, output, options.signing_keys)
+            overlaid.report.bytes = sum(path.stat().st_size for path in folder.iterdir())
+        accept(overlaid.plan.sources, options.cache)
+        overlaid.report.seconds = progress.seconds
+        return overlaid.report, verified.with_folder(output)
 
 
 @contextmanager
@@ -111,18 +125,6 @@ def sources_of(
         )
 
 
-def _write(overlaid: OverlaidSources, output: Path) -> tuple[BuildReport, VerifiedDataset]:
-    """Write the dataset and rename it to ``output``, if it meets the demands of its recipe."""
-    with dataset_written(overlaid, output) as (folder, verified):
-        if problems := demands.failures(check_quality(overlaid, folder), overlaid.plan.path):
-            raise QualityError(problems, overlaid.report)
-        output_files.write_signature(folder, output, overlaid.options.signing_keys)
-        overlaid.report.bytes = sum(path.stat().st_size for path in folder.iterdir())
-    accept(overlaid.plan.sources, overlaid.options.cache)
-    overlaid.report.seconds = overlaid.progress.seconds
-    return overlaid.report, verified.with_folder(output)
-
-
 @contextmanager
 def dataset_written(
     overlaid: OverlaidSources, output: Path
@@ -143,12 +145,54 @@ def dataset_written(
         del tables
         release()
         complete = manifest.with_generation(identity(), files)
-        output_files.write_manifest(folder, complete)
+        # After the tables: a folder without a manifest is not a dataset.
+        output_files.write(folder / fmt.MANIFEST, complete.canonical())
         metadata = complete.metadata()
         report.counts, report.coverage = metadata.counts, metadata.coverage
         report.generation = metadata.generation
         report.warn(metadata.sources, overlaid.options.rejects)
         yield folder, output_files.verify(folder, output)
+
+
+def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.Table]]:
+    """Intern the rows; return the manifest without files, and the tables by file name."""
+    overlaid.write_rejects()
+    plan, columns, report = overlaid.plan, overlaid.columns, overlaid.report
+    finders, reference = overlaid.finders, overlaid.reference
+    with overlaid.progress.stage("interning"):
+        partitions, layers = overlaid.partitions, overlaid.layers
+        interned = intern(partitions, layers, reference, finders, report, columns, plan.fields)
+        overlaid.partitions, overlaid.layers = {}, {}
+        del partitions, layers
+        release()
+        families, provenance = interned.families, interned.provenance
+        is_known = any(any_known(part.numbers).any() for part in families.values())
+        may_be_empty = any(spec.expected.may_be_empty for spec in plan.sources)
+        if plan.fields is not None and not is_known and not may_be_empty:
+            problem = "no answer has a value of dataset.fields"
+            remedy = "name fields of the sources; 'geolookup check' lists them"
+            raise BuildError(plan.path, problem, remedy=remedy)
+        intervals = sum(len(part.starts) for part in families.values())
+        number = partial(resolve, plan.path, provenance, overlaid.origins, columns)
+        with alongside(number, intervals) as numbered:
+            content = tables(interned, reference, plan.schema, columns, _countries(overlaid))
+        del interned
+        release()
+        sources, report.decided, provenance = numbered()
+        content |= provenance_tables(provenance, columns)
+        datasets = overlaid.datasets.values()
+        return output_files.manifest(plan, sources, content, finders, datasets), content
+
+
+def _countries(overlaid: OverlaidSources) -> list[CountryRecord]:
+    """Return the rows of datasets for the country table, the first of each pair of codes.
+
+    They state what the answers of a dataset state, unless the recipe has a table of its own.
+    """
+    own = overlaid.reference.countries if overlaid.plan.countries else {}
+    datasets = reversed([*overlaid.datasets.values()])
+    records = chain.from_iterable(dataset.countries() for dataset in datasets)
+    return [record for record in records if record["country_code"] not in own]
 
 
 def check_quality(overlaid: OverlaidSources, dataset: Path) -> list[Demand]:

@@ -1,7 +1,8 @@
-"""The remote sources of a recipe: downloaded or cached, checked by digest, with local paths."""
+"""The files of a recipe: downloaded or cached, checked by digest, with local paths."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -9,9 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+import geolookup
+from geolookup.contract.tzdatabase import zone_names
 from geolookup.errors import BuildError, DownloadError, OutputError
 from geolookup.filesystem.cache import default_folder
-from geolookup.filesystem.signatures import MMDB, PARQUET
 from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
 from geolookup.remote import Version
@@ -19,6 +21,7 @@ from geolookup.remote.address import Remote
 from geolookup.remote.cache import CacheEntry, sha256_of
 from geolookup.remote.transfer import FetchedFile, fetch
 from geolookup_builder.datasets.source import location
+from geolookup_builder.demands import Quality
 from geolookup_builder.recipe.document import LAST_MODIFIED, Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import members, paths
 from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
@@ -53,19 +56,14 @@ def with_strict_cache(recipe: Recipe) -> Recipe:
     return replace(recipe, sources=sources)
 
 
-def read_through(path: Path) -> bool:
-    """Read a compressed file up to its checksum; BuildError for a damaged one.
-
-    Returns whether its format has an end: a checksum, or the mark of an MMDB or Parquet file, that
-    every download is checked for.
-    """
+def read_through(path: Path) -> None:
+    """Read a compressed file up to its checksum; BuildError for a damaged one."""
     if not packing(path):
-        return path.name.lower().endswith((*MMDB.endings, *PARQUET.endings))
+        return
     for member in members(path.name, path.parent, ("",)):
         with member.open() as stream:
             while stream.read(_CHUNK):
                 pass
-    return True
 
 
 @contextmanager
@@ -204,3 +202,33 @@ def _dated(spec: SourceSpec, remote: Remote, version: Version) -> SourceSpec:
             raise BuildError(remote.safe_uri, problem, remedy=_STATE_DATE)
         texts["date"] = date.date().isoformat()
     return replace(spec, texts=texts)
+
+
+def inputs_of(recipe: Recipe, cache: Path | None) -> str:
+    """Return a digest of recipe, files and version; empty if they do not decide the dataset.
+
+    A source that is a dataset has other files, and demands compare with ground truth.
+    """
+    if any(spec.is_dataset for spec in recipe.sources) or recipe.quality != Quality():
+        return ""
+    try:
+        local = with_local_paths(recipe, cache, Progress(silent=True), offline=True)
+        if local.warnings:  # of missing sources: every build tells them
+            return ""
+        tables = filter(None, (recipe.path, recipe.countries))
+        files = [*filter(Path.is_file, tables)]  # a folder of data has no recipe
+        files += [path for spec in local.sources for path in _files_of(spec)]
+        lines = [f"{path.name} {sha256_of(path)}" for path in files]
+        # The date may be one that a server states.
+        lines += [f"{spec.path} {sorted(spec.texts.items())}" for spec in local.sources]
+        text = "\n".join((*lines, geolookup.__version__, *sorted(zone_names())))
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    except (BuildError, OSError):  # the build reports it
+        return ""
+
+
+def _files_of(spec: SourceSpec) -> Iterator[Path]:
+    # An option may name a file, such as the names of autonomous systems.
+    options = [value for value in spec.options.values() if isinstance(value, str)]
+    for pattern in (spec.path, *options):
+        yield from (path for path in paths(pattern, spec.base, ("",)) if path.is_file())

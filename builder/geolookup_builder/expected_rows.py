@@ -94,21 +94,22 @@ def check_some(spec: SourceSpec, tables: Sequence[SourceReport], rejects: Path |
     if spec.expected.may_be_empty or not tables:
         return
     path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
+    allow = 'if it may be empty, write empty = "ok" in its recipe'
     empty = next((table for table in tables if not table.used + table.rows["left out"]), None)
     if empty or not any(table.has_value for table in tables):
         table, problem = empty or tables[0], "no usable row" if empty else "no row with a value"
         counts = "; ".join(" ".join(line.split()) for line in table.lines())
-        remedy = "check the file and its format; "
+        remedy = "check the file and its format"
         if table.rejected.total() or table.nulled.total():
-            remedy += f"{rejects_file(rejects)} lists the bad rows; "
+            remedy += f"; {rejects_file(rejects)} lists the bad rows"
         if table.rows["clipped"]:
-            remedy += "private networks need own columns with private = true; "
-        remedy += 'if it may be empty, write empty = "ok" in its recipe'
-        raise BuildError(spec.recipe, f"{problem} in {path} ({counts})", remedy=remedy)
+            remedy += "; private networks need own columns with private = true"
+        raise BuildError(
+            spec.recipe, f"{problem} in {path} ({counts})", remedy=f"{remedy}; {allow}"
+        )
     if not any(table.used for table in tables):
         problem = f"no row of {path} meets only, families and within"
-        remedy = 'correct them; empty = "ok" in a recipe allows that'
-        raise BuildError(spec.recipe, problem, remedy=remedy)
+        raise BuildError(spec.recipe, problem, remedy=f"correct them; {allow}")
 
 
 def rows_before(earlier: Path | None) -> RowsBefore:
@@ -144,27 +145,27 @@ def check_demands(
     before = of_name.pop(0) if of_name else None
     if "max_drop" in expected.limits and before is None:
         report.warnings.append(f"{name}: max_drop was not checked: no earlier dataset has its rows")
-    for demand in _demands(expected, name, rows, before, tables):
-        report.quality.append(demand)
-        if not demand.is_met:
-            problem = f"{demand.demand}: found {demand.observed}"
+    for demand, observed, is_met in _demands(expected, rows, before, tables):
+        report.quality.append(Demand(f"{demand} of {name}", observed, is_met))
+        if not is_met:
+            problem = f"{demand} of {name}: found {observed}"
             remedy = "fetch the file again, or correct the demand"
             raise BuildError(spec.recipe, problem, remedy=remedy)
 
 
 def _demands(
-    expected: RowRules, name: str, rows: int, before: int | None, tables: Sequence[SourceReport]
-) -> Iterator[Demand]:
-    found = count_text(rows, "usable row")
+    expected: RowRules, rows: int, before: int | None, tables: Sequence[SourceReport]
+) -> Iterator[tuple[str, str, bool]]:
+    """Yield each demand, the observed value, and whether it is met."""
+    usable = count_text(rows, "usable row")
     if least := expected.bound("min_rows"):
-        yield Demand(f"min_rows = {least} of {name}", found, rows >= least.of(0))
+        yield f"min_rows = {least}", usable, rows >= least.of(0)
     if (most := expected.bound("max_drop")) and before is not None:
         # 1,001 rows and 20 %: 801 at least, not 800.8. Shares are exact, unlike floats.
         is_met = rows >= before - most.of(before)
-        yield Demand(f"max_drop = {most} of {name}", f"{found}, {before:,} before", is_met)
+        yield f"max_drop = {most}", f"{usable}, {before:,} before", is_met
     of = sum(table.read - table.rejected.total() for table in tables)
     for column, bound in expected.limits.get("min_coverage", {}).items():
         known = sum(table.stated[column] - table.nulled[column] for table in tables)
-        text = f"min_coverage {column} = {bound} of {name}"
         observed = f"{known:,} of {count_text(of, 'row')} with a value"
-        yield Demand(text, observed, known >= bound.least(of))
+        yield f"min_coverage {column} = {bound}", observed, known >= bound.least(of)

@@ -1,9 +1,12 @@
-"""Converts nested and overlapping ranges to disjoint intervals, each with its deciding row.
+"""The rows of one family in a source table, and the disjoint intervals that they decide.
 
-Disjoint ranges (what most vendors deliver) are sorted, and the gaps between them become
-intervals without an owner. Otherwise the bounds of all ranges divide the space into
-elementary segments. Rows are ranked by specificity, rank 0 first, and each segment gets
-the least rank of the ranges that cover it.
+Of a row only its range, its position and one number for each layer are kept. IPv6 ranges in
+IPv4-mapped space are folded: the part inside becomes an IPv4 row with the specificity of the range
+as stated, so narrower IPv4 rows decide.
+
+The bounds of all ranges divide the space into elementary segments. If ranges are disjoint (what
+most vendors deliver), each owns the segment that begins with it. Otherwise rows are ranked by
+specificity, rank 0 first, and each segment gets the least rank of the ranges that cover it.
 
 Example: four rows, already in order of rank, and five segments between their bounds:
 
@@ -29,63 +32,138 @@ This takes O(n log n) time and O(n) memory for any overlap, without a Python loo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, Addresses, concat
-from geolookup.dataset.runs import factorize, join_runs, run_starts
-from geolookup_builder.rows import Rows, mapped_keys, stated_keys
+from geolookup.contract.special import CARRIES_IPV4, ranges_of
+from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, concat, empty
+from geolookup.dataset.runs import Codes, factorize, run_starts
+from geolookup_builder.columns import ROW, Partition
+from geolookup_builder.layer_values import UNKNOWN
 
+#: Sort keys of specificity, most significant first; the row with the least key decides.
+Keys = tuple[NDArray[np.integer], ...]
+Positions = NDArray[np.integer[Any]]
+#: Joins the parts of a column.
+Combine = Callable[[Sequence[NDArray[Any]]], NDArray[Any]]
+#: IPv4-mapped space is folded into IPv4; NAT64 and 6to4 space is excluded.
+FOLDED, *EXCLUDED = ranges_of(6, CARRIES_IPV4)
 _NONE = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, slots=True)
-class Intervals:
-    """A gap-free partition of a family: starts (the first is 0) and owners (-1: a gap)."""
+class Rows:
+    """Rows of one family; both ends of a range are included."""
 
-    starts: Addresses
-    owner: I64
+    first: Addresses
+    last: Addresses
+    position: Positions  # in the source: of equal ranges the later one decides
+    numbers: dict[str, Codes] = field(default_factory=dict)
+    keys: Keys | None = None  # None: specificity by the range itself
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __getitem__(self, rows: slice | I64 | Bools) -> Rows:
+        return self.with_columns(column[rows] for column in self.columns())
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all columns."""
+        return sum(column.nbytes for column in self.columns())
+
+    def columns(self) -> list[NDArray[Any]]:
+        """Return all columns."""
+        ends = *self.first.columns(), *self.last.columns()
+        return [*ends, self.position, *self.numbers.values(), *(self.keys or ())]
+
+    def with_columns(self, columns: Iterable[NDArray[Any]]) -> Rows:
+        """Return rows of the same layers with other columns, in the order of ``columns``."""
+        further, halves = iter(columns), len(self.first.columns())
+        first, last = (Addresses(*islice(further, halves)) for _ in range(2))
+        position, numbers = next(further), {layer: next(further) for layer in self.numbers}
+        return Rows(first, last, position, numbers, tuple(further) or None)
+
+    def in_order(self) -> Rows:
+        """Return the rows by first address."""
+        # Most files are sorted: nothing is copied.
+        return self[self.first.order()] if (self.first[1:] < self.first[:-1]).any() else self
 
 
-def flatten(rows: Rows, family: int) -> Intervals:
-    """Return the intervals of ``rows``, owned by the index of the row that decides.
+def none(family: int) -> Rows:
+    """Return no rows."""
+    return Rows(empty(family), empty(family), np.empty(0, np.uint32))
+
+
+def combined(parts: Sequence[Rows], layers: Collection[str], combine: Combine) -> Rows:
+    """Return the rows of all parts: all have keys if some have, and every layer."""
+    has_keys = any(part.keys is not None for part in parts)
+    alike = [
+        replace(
+            part,
+            keys=part.keys or _mapped_keys(part) if has_keys else None,
+            numbers={layer: _numbers(part, layer) for layer in layers},
+        )
+        for part in parts
+    ]
+    columns = zip(*(part.columns() for part in alike), strict=True)
+    return alike[0].with_columns(combine(of_parts) for of_parts in columns)
+
+
+def _numbers(rows: Rows, layer: str) -> Codes:
+    """Return the numbers of a layer; a layer that a file lacks is unknown in its rows."""
+    codes = rows.numbers.get(layer)
+    return np.broadcast_to(np.int32(UNKNOWN), len(rows)) if codes is None else codes
+
+
+def _stated_keys(first: Addresses, last: Addresses) -> Keys:
+    """Return sort keys that put the smaller range first, of equal sizes the later start."""
+    size = last.minus(first)
+    if first.high is None or size.high is None:
+        # The complement reverses the order of unsigned integers: later starts come first.
+        return size.low, ~first.low
+    return size.high, size.low, ~first.high, ~first.low
+
+
+def _mapped_keys(rows: Rows) -> Keys:
+    """Return the specificity of IPv4 rows on the scale of stated IPv6 ranges."""
+    # 8.8.8.8 becomes ::ffff:8.8.8.8.
+    high, prefix = np.zeros(len(rows), np.uint64), np.uint64(FOLDED[0])
+    return _stated_keys(*(Addresses(ends.low | prefix, high) for ends in (rows.first, rows.last)))
+
+
+def fold(rows: Rows) -> tuple[Rows, Rows]:
+    """Return the IPv4 rows of IPv6 rows in IPv4-mapped space, and the rows not wholly inside."""
+    begin, end = (Addresses.of(6, [bound]) for bound in FOLDED)
+    is_outside = (rows.first < begin) | (end < rows.last)
+    reaches = np.flatnonzero(~(rows.last < begin) & ~(end < rows.first))
+    if not len(reaches):
+        return none(4), rows
+    wide = rows[reaches]
+    # ::fffe:ffff:0 - ::ffff:8.8.8.8 becomes 0.0.0.0 - 8.8.8.8. It stays an IPv6 row too.
+    first, last = (_from_mapped(clamp(ends, *FOLDED)) for ends in (wide.first, wide.last))
+    is_cut = is_outside[reaches].any()
+    folded = replace(
+        wide, first=first, last=last, keys=_stated_keys(wide.first, wide.last) if is_cut else None
+    )
+    return folded, rows[is_outside]
+
+
+def _from_mapped(ends: Addresses) -> Addresses:
+    return Addresses((ends.low & np.uint64(0xFFFF_FFFF)).astype(np.uint32))
+
+
+def flatten(rows: Rows, family: int) -> Partition:
+    """Return the intervals of ``rows``; ROW is 1 + the index of the row that decides, 0 in a gap.
 
     The most specific row decides: the smaller range; of equally small ones
     the one that starts later; of equal ranges the later row.
     """
-    if not len(rows):
-        return Intervals(Addresses.of(family, [0]), np.array([-1]))
-    first, last = rows.first, rows.last
-    if np.all(last[:-1] < first[1:]):  # most files: nothing to sort or copy
-        return _with_gaps(first, last, np.arange(len(first)))
-    order = first.order()
-    first, last = first[order], last[order]
-    if np.all(last[:-1] < first[1:]):
-        return _with_gaps(first, last, order)
-    return coalesce(_flatten_overlaps(rows, family))
-
-
-def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
-    """Interleave ordered, disjoint ranges with the gaps between them."""
-    # ranges   10-19 20-29 40-49
-    # bounds   0  10  20  20  30  40  50      the second 20 begins a range, the first an empty gap
-    # owners   -1  0  -1   1  -1   2  -1
-    halves = []
-    for begins, ends in zip(first.columns(), last.successor().columns(), strict=True):
-        halves.append(np.zeros(2 * len(first) + 1, begins.dtype))
-        halves[-1][1::2], halves[-1][2::2] = begins, ends
-    owners = np.full(2 * len(first) + 1, -1)
-    owners[1::2] = owner
-    # The successor of the family's last address wraps: nothing is after it.
-    size = len(owners) - int(last.is_last()[-1])
-    bounds, owners = Addresses(*halves)[:size], owners[:size]
-    keep = np.append(~bounds[:-1].equals(bounds[1:]), True)
-    return Intervals(bounds[keep], owners[keep])
-
-
-def _flatten_overlaps(rows: Rows, family: int) -> Intervals:
     is_bounded = ~rows.last.is_last()
     ends = rows.last[is_bounded].successor()
     # All bounds: where a range begins, and the address after its end.
@@ -93,11 +171,16 @@ def _flatten_overlaps(rows: Rows, family: int) -> Intervals:
     begin = index[1 : 1 + len(rows)]
     end = np.full(len(rows), len(starts))
     end[is_bounded] = index[1 + len(rows) :]
+    by_begin = np.argsort(begin, kind="stable")
+    if np.all(end[by_begin][:-1] <= begin[by_begin][1:]):  # disjoint, as in most files
+        owner = np.zeros(len(starts), np.int64)
+        owner[begin] = np.arange(1, len(rows) + 1)
+        return Partition(starts, {ROW: owner})
     order = _specificity(rows)
     least = _least_rank(begin[order], end[order], len(starts))
-    # The index of a gap is out of range; ``minimum`` keeps it valid until ``where`` replaces it.
-    owner = np.where(least == _NONE, -1, order[np.minimum(least, len(order) - 1)])
-    return Intervals(starts, owner)
+    # _NONE, of a gap, takes the last entry: 0.
+    owner = np.append(order + 1, 0)[np.minimum(least, len(order))]
+    return Partition(starts, {ROW: owner}).joined()
 
 
 def _distinct(bounds: Addresses) -> tuple[Addresses, I64]:
@@ -112,7 +195,7 @@ def _distinct(bounds: Addresses) -> tuple[Addresses, I64]:
 
 def _specificity(rows: Rows) -> I64:
     """Return the row numbers, the most specific first."""
-    keys = rows.keys or stated_keys(rows.first, rows.last)
+    keys = rows.keys or _stated_keys(rows.first, rows.last)
     # ``lexsort`` takes the most significant key last; the complement puts later rows first.
     return np.lexsort((~rows.position, *reversed(keys)))
 
@@ -157,7 +240,7 @@ def _least_rank(begin: I64, end: I64, segments: int) -> NDArray[np.int32]:
 def duplicates(rows: Rows) -> int:
     """Return the number of rows with the range of a later one; a folded part counts in IPv6."""
     if rows.keys is not None:
-        own = zip(rows.keys, mapped_keys(rows), strict=True)
+        own = zip(rows.keys, _mapped_keys(rows), strict=True)
         rows = rows[np.logical_and.reduce([stated == key for stated, key in own])]
     first = rows.first[rows.first.order()]
     if not first[1:].equals(first[:-1]).any():
@@ -165,9 +248,3 @@ def duplicates(rows: Rows) -> int:
     # The numbers of distinct addresses are one key each, of either family.
     _, distinct = factorize([_distinct(rows.first)[1], _distinct(rows.last)[1]])
     return len(rows) - len(distinct)
-
-
-def coalesce(intervals: Intervals) -> Intervals:
-    """Join neighbours with the same owner."""
-    starts, columns = join_runs(intervals.starts, {"owner": intervals.owner})
-    return Intervals(starts, **columns)

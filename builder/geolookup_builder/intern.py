@@ -3,6 +3,11 @@
 Only tuples in use are interned. Tuples that are equal before or after enrichment become one
 row. Rows are numbered by the number of intervals that use them, the most used first: frequent rows
 share cache lines. Rows of equal use are in order of first appearance in IPv4, then IPv6.
+
+Locations are completed first, from the reference tables and with the finders of the recipe. A row
+of the *country* table is a pair of country and continent: a source may state another continent
+than the reference (Cyprus, Turkey). A location without a time zone gets the zone of its country if
+the country has only one; finders run after that.
 """
 
 from __future__ import annotations
@@ -13,17 +18,21 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from geolookup.contract.fields import LOCATION, NETWORK, OWN, PLACE_MEMBERS
+from geolookup.contract.fields import COUNTRY, LOCATION, PLACE_MEMBERS, ZONE
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.runs import Codes, DistinctRows, factorize
 from geolookup.parallel import alongside
-from geolookup_builder.build_report import BuildReport
+from geolookup_builder.build_report import BuildReport, FillCount
 from geolookup_builder.columns import Columns, Numbers, Partition
-from geolookup_builder.complete import Locations, complete
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.layer_values import UNKNOWN, LayerValues, Tuples
+from geolookup_builder.layer_values import UNKNOWN, Column, LayerValues, Tuples
 from geolookup_builder.values import Reference
+
+#: Country and continent, as codes.
+Pair = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +40,10 @@ class InternedContent:
     """The content of a dataset before it becomes tables; row 0 of each table is unknown."""
 
     families: dict[int, Partition]
-    locations: Locations
-    networks: pa.Table
-    own_rows: pa.Table | None  # by source column; None without own columns
+    rows: dict[str, pa.Table]  # of locations, networks and own columns, by source column
+    countries: list[Pair]
+    zones: list[str | None]
     provenance: dict[int, Partition]
-
-    @property
-    def intervals(self) -> int:
-        """How many intervals the families have together."""
-        return sum(len(family.starts) for family in self.families.values())
-
-    @property
-    def is_known(self) -> bool:
-        """Whether anything is known about an address."""
-        families = self.families.values()
-        return any(rows.any() for family in families for rows in family.numbers.values())
 
 
 def intern(
@@ -65,23 +63,21 @@ def intern(
     report.as_names = layers["asn"].fill_from_below("asn", "asn_organization")
     for layer, values in layers.items():
         # Locations are completed first. A number without a value has no source.
-        if fields is not None and layer != LOCATION and not fields.issuperset(values.names):
+        if fields is not None and layer != LOCATION and not fields.issuperset(values.types):
             sources[layer][~values.keep(fields)] = 0
     used = {layer: _mark_used(partitions, values, columns) for layer, values in layers.items()}
     tuples, of_number = layers[LOCATION].of_used(used[LOCATION])
-    locations = complete(tuples, reference, finders, report, fields)
-    places, first = factorize(
-        [locations.country, locations.zone, *locations.tuples.codes(*PLACE_MEMBERS)]
-    )
+    tuples, countries, zones = _complete(tuples, reference, finders, report, fields)
+    places, first = factorize(tuples.codes(COUNTRY, ZONE, *PLACE_MEMBERS))
     of_number = places[of_number]
     if fields is not None:
         layers[LOCATION].keep(fields)
         sources[LOCATION][: len(of_number)][of_number == UNKNOWN] = 0
-    rows, of_layers = {LOCATION: _Rows({LOCATION: of_number})}, dict[str, dict[str, Tuples]]()
-    for table, of_table in _layers_of_tables(layers).items():
-        of_used = {values.layer: values.of_used(used[values.layer]) for values in of_table}
-        of_layers[table] = {layer: tuples for layer, (tuples, _) in of_used.items()}
-        rows[table] = _Rows({layer: numbers for layer, (_, numbers) in of_used.items()})
+    of_tables = {LOCATION: {LOCATION: (tuples.take(first), of_number)}}
+    for layer, values in layers.items():
+        if layer != LOCATION:
+            of_tables.setdefault(values.table, {})[layer] = values.of_used(used[layer])
+    rows = {table: _Rows(of_layers) for table, of_layers in of_tables.items()}
     size = sum(len(partition.starts) for partition in partitions.values())
 
     def joined(change: Callable[[Numbers], Numbers]) -> dict[int, Partition]:
@@ -92,11 +88,79 @@ def intern(
 
     with alongside(partial(joined, sources_of), size) as provenance:
         families = joined(lambda numbers: {table: of.of(numbers) for table, of in rows.items()})
-    # By table, the tuple of each row in each layer.
-    distinct = {table: of.by_use(families, table, columns) for table, of in rows.items()}
-    tables = {table: _table(of, distinct[table]) for table, of in of_layers.items()}
-    in_order = locations.take(first[distinct[LOCATION][LOCATION]])
-    return InternedContent(families, in_order, tables[NETWORK], tables.get(OWN), provenance())
+    tables = {table: of.by_use(families, table, columns) for table, of in rows.items()}
+    return InternedContent(families, tables, countries, zones, provenance())
+
+
+def _complete(
+    tuples: Tuples,
+    reference: Reference,
+    finders: Sequence[Finder],
+    report: BuildReport,
+    fields: frozenset[str] | None = None,
+) -> tuple[Tuples, list[Pair], list[str | None]]:
+    """Resolve country and zone of every location tuple; row 0 stays unknown.
+
+    Returns the tuples with their rows in the country and the zone table as fields, and the rows of
+    these tables. With ``fields`` the tuples have only these fields; the continent stays with the
+    country.
+    """
+    derived = {name: tuples.values(name) for name in ("continent_code", "time_zone")}
+    report.unstated = [name for name, of in derived.items() if of.null_count == len(of)]
+    codes = list(reference.countries)
+    names = tuples.values("country_code")
+    country = pc.index_in(names, pa.array(codes, pa.string()))
+    usual = pa.array([reference.countries[code].continent_code for code in codes], pa.string())
+    # By tuple: the continent stated, else the usual one of its country; null without a country.
+    continent = pc.coalesce(tuples.values("continent_code"), usual.take(country))
+    single = pa.array([reference.countries[code].time_zone for code in codes], pa.string())
+    zone = pc.coalesce(tuples.values("time_zone"), single.take(country))
+    tuples = tuples.replace("time_zone", zone)
+    for finder in finders:
+        tuples = _fill(tuples, finder, report)
+    if fields is not None:
+        tuples = tuples.keep(fields)
+        if fields.isdisjoint(("country_code", "continent_code")):
+            continent = tuples.values("continent_code")  # null
+    pairs, country_rows = _pairs(tuples.values("country_code"), continent)
+    zones, zone_rows = _number(tuples.values("time_zone"))
+    links = {COUNTRY: _link(country_rows), ZONE: _link(zone_rows)}
+    return Tuples({**tuples.fields, **links}), pairs, zones
+
+
+def _link(rows: Codes) -> Column:
+    # uint16: far fewer than 65,536 countries and zones exist.
+    return Column(rows, pa.array(np.arange(rows.max() + 1, dtype=np.uint16)))
+
+
+def _fill(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
+    """Fill a field if it is unknown, and count the tuples with and without a match."""
+    values = tuples.values(finder.field)
+    is_missing = np.array(values.is_null().to_numpy(zero_copy_only=False))
+    is_missing[UNKNOWN] = False
+    rows = pa.array(np.flatnonzero(is_missing))
+    results = finder.find({name: tuples.values(name).take(rows) for name in finder.needs})
+    report.enriched[finder.field] = FillCount(len(results) - results.null_count, results.null_count)
+    return tuples.replace(finder.field, pc.replace_with_mask(values, pa.array(is_missing), results))
+
+
+def _number(values: pa.Array) -> tuple[list[str | None], Codes]:
+    """Number the sorted distinct values from 1; null is 0."""
+    distinct = pc.unique(values.drop_null()).sort()
+    rows = without_nulls(pc.index_in(values, distinct), -1).to_numpy()
+    return [None, *distinct.to_pylist()], rows + np.int32(1)
+
+
+def _pairs(country: pa.Array, continent: pa.Array) -> tuple[list[Pair], Codes]:
+    """Number the sorted distinct pairs; (None, None) sorts first, so it is row 0."""
+    countries, country_numbers = _number(country)
+    continents, continent_numbers = _number(continent)
+    keys = country_numbers * np.int32(len(continents)) + continent_numbers
+    distinct = np.flatnonzero(np.bincount(np.append(0, keys)))
+    pairs = [
+        (countries[key // len(continents)], continents[key % len(continents)]) for key in distinct
+    ]
+    return pairs, np.searchsorted(distinct, keys).astype(np.int32)
 
 
 def _mark_used(partitions: Mapping[int, Partition], values: LayerValues, columns: Columns) -> Bools:
@@ -111,35 +175,23 @@ def _mark_used(partitions: Mapping[int, Partition], values: LayerValues, columns
     return is_used
 
 
-def _layers_of_tables(layers: Mapping[str, LayerValues]) -> dict[str, list[LayerValues]]:
-    """Return the layers whose values make up one row of the network and the own table."""
-    by_table: dict[str, list[LayerValues]] = {}
-    for values in layers.values():
-        table = values.schema.by_source_column[values.names[0]].table
-        if values.layer != LOCATION:
-            by_table.setdefault(table, []).append(values)
-    return by_table
-
-
 class _Rows:
     """The rows of one table, numbered in order of first appearance."""
 
-    def __init__(self, of_numbers: Mapping[str, Codes]) -> None:
-        #: By layer, the tuple of each number; layers without a value are left out.
-        self._of_numbers = {layer: of for layer, of in of_numbers.items() if of.any()}
-        self._layers = [*of_numbers]
+    def __init__(self, layers: Mapping[str, tuple[Tuples, Codes]]) -> None:
+        self._layers = layers  # tuples, and the tuple of each number
+        #: Layers without a value are left out.
+        self._of_numbers = {layer: of for layer, (_, of) in layers.items() if of.any()}
         self._distinct = DistinctRows(len(self._of_numbers))
 
     def of(self, numbers: Mapping[str, Codes]) -> Codes:
         """Return the row of each interval of a chunk from its numbers by layer."""
         if not self._of_numbers:
-            return np.zeros(len(numbers[self._layers[0]]), np.int32)
+            return np.zeros(len(next(iter(numbers.values()))), np.int32)
         return self._distinct.number([of[numbers[layer]] for layer, of in self._of_numbers.items()])
 
-    def by_use(
-        self, families: Mapping[int, Partition], table: str, columns: Columns
-    ) -> dict[str, Codes]:
-        """Number the rows by how often intervals use them; by layer, return the tuple of each.
+    def by_use(self, families: Mapping[int, Partition], table: str, columns: Columns) -> pa.Table:
+        """Number the rows by how often intervals use them; return them by source column.
 
         The unknown row stays row 0; equal counts stay in their order.
         """
@@ -156,14 +208,8 @@ class _Rows:
         numbers[order] = np.arange(size, dtype=np.int32)
         for family in families.values():
             family.numbers[table] = columns.looked_up(numbers, family.numbers[table])
-        none = np.zeros(size, np.int32)
-        return {layer: known.get(layer, none)[order] for layer in self._layers}
-
-
-def _table(of_layers: Mapping[str, Tuples], distinct: Mapping[str, Codes]) -> pa.Table:
-    """Return the rows of a table by source column."""
-    values = {}
-    for layer, tuples in of_layers.items():
-        rows = tuples.take(distinct[layer])
-        values.update({name: rows.values(name) for name in rows.fields})
-    return pa.table(values)
+        values = {}
+        for layer, (tuples, _) in self._layers.items():
+            rows = tuples.take(known.get(layer, np.zeros(size, np.int32))[order])
+            values.update({name: rows.values(name) for name in rows.fields})
+        return pa.table(values)

@@ -9,14 +9,14 @@ sequence, so a number also identifies its source (``provenance``).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.schema import CONTRACT, Schema
+from geolookup.contract.schema import Schema
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.runs import Codes, factorize
@@ -93,69 +93,58 @@ def distinct(columns: Mapping[str, Column], is_nulled: Bools) -> Distinct:
     tuples = Tuples(columns)
     is_known = tuples.is_known() & ~is_nulled
     rows = slice(None) if is_known.all() else np.flatnonzero(is_known)
-    known, first = tuples.take(rows), np.empty(0, np.int64)
-    numbers = np.full(len(is_nulled), -1, np.int32)
-    if len(known):
-        numbers[rows], first = factorize(known.codes())
+    known, numbers = tuples.take(rows), np.full(len(is_nulled), -1, np.int32)
+    numbers[rows], first = factorize(known.codes())
     return numbers, known.take(first)
 
 
-@dataclass(slots=True)
 class LayerValues:
     """The value tuples of one layer; number 0 is unknown."""
 
-    layer: str
-    schema: Schema = CONTRACT
-    size: int = 1
-    parts: dict[str, list[Column]] = field(default_factory=dict)
-    begins: list[int] = field(default_factory=list)  # the size before each source
-    nbytes: int = 0  # of the tuples and their values
-    begin: int = 1  # the first number of the current table
-    begin_part: int = 0  # and its first part
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The fields of the layer, by their columns in sources."""
-        return self.schema.stated[self.layer]
+    def __init__(self, layer: str, schema: Schema) -> None:
+        fields = [schema.by_source_column[name] for name in schema.stated[layer]]
+        self.layer, self.table, self.size = layer, fields[0].table, 1
+        #: The types of its fields, by their columns in sources.
+        self.types = {field.source_column: value_type(field) for field in fields}
+        self.nbytes = 0  # of the tuples and their values
+        self._parts = {name: [_nulls(1, kind)] for name, kind in self.types.items()}
+        self._begins = list[int]()  # the size before each source
+        self._own = slice(1, None)  # the parts of the current source
 
     def begin_source(self) -> None:
-        """Assign the following numbers to the next source of the recipe."""
-        self.begins.append(self.size)
-
-    def begin_table(self) -> None:
-        """Assign the following numbers to the next table: equal tuples are merged in it."""
-        self.begin, self.begin_part = self.size, len(next(iter(self.parts.values()), []))
+        """Assign the following numbers to the next source: equal tuples are merged in it."""
+        self._begins.append(self.size)
+        self._own = slice(len(self._parts[next(iter(self.types))]), None)
 
     def merge_equal(self) -> Callable[[Codes], Codes]:
-        """Merge equal tuples of the current table; return the function of the new numbers.
+        """Merge equal tuples of the current source; return the function of the new numbers.
 
         Tuples that were merged before keep their numbers: they come first, and all differ.
         """
-        if self.size == self.begin:
-            return lambda codes: codes
-        parts = [columns[self.begin_part :] for columns in self.parts.values()]
-        if min(map(len, parts)) < 2:  # merged, or all of one batch: nothing is equal
-            return lambda codes: codes
-        before = sum(part.nbytes for of_field in parts for part in of_field)
-        del parts
-        for columns in self.parts.values():  # the parts of one field after the other are released
-            columns[self.begin_part :] = [_join(columns[self.begin_part :])]
+        begin, own = self._begins[-1], self._own
+        if min(len(parts[own]) for parts in self._parts.values()) < 2:
+            return lambda codes: codes  # merged, or all of one batch: nothing is equal
+        self.nbytes -= self._bytes_of(own)
+        for parts in self._parts.values():  # the parts of one field after the other are released
+            parts[own] = [_join(parts[own])]
             release()
-        tuples = Tuples({name: columns[-1] for name, columns in self.parts.items()})
+        tuples = Tuples({name: parts[-1] for name, parts in self._parts.items()})
         same, first = factorize(tuples.codes())
-        tuples = tuples.take(first)
-        for name, column in tuples.fields.items():
-            self.parts[name][-1] = column
-        self.nbytes += sum(column.nbytes for column in tuples.fields.values()) - before
-        self.size = self.begin + len(first)
-        # Index 0 is UNKNOWN, index 1 the first number of the table.
-        numbers = np.append(np.int32(UNKNOWN), same.astype(np.int32) + np.int32(self.begin))
-        return lambda codes: numbers[np.maximum(codes - np.int32(self.begin - 1), UNKNOWN)]
+        for name, column in tuples.take(first).fields.items():
+            self._parts[name][-1] = column
+        self.nbytes += self._bytes_of(own)
+        self.size = begin + len(first)
+        # Index 0 is UNKNOWN, index 1 the first number of the source.
+        numbers = np.append(np.int32(UNKNOWN), same + np.int32(begin))
+        return lambda codes: numbers[np.maximum(codes - np.int32(begin - 1), UNKNOWN)]
+
+    def _bytes_of(self, own: slice) -> int:
+        return sum(part.nbytes for parts in self._parts.values() for part in parts[own])
 
     def source_numbers(self) -> NDArray[np.uint8]:
         """Return the source (from 1) of each number; 0 for UNKNOWN."""
         # Begins 1, 4, 4 and size 9: 1 to 3 are of source 1, none of source 2, 4 to 8 of source 3.
-        sizes = np.diff([UNKNOWN, *self.begins, self.size])
+        sizes = np.diff([UNKNOWN, *self._begins, self.size])
         return np.repeat(np.arange(len(sizes)).astype(np.uint8), sizes)
 
     def add(self, batch: Distinct) -> Codes:
@@ -164,22 +153,20 @@ class LayerValues:
         numbers = np.where(codes < 0, np.int32(UNKNOWN), codes + np.int32(self.size))
         size = len(tuples)
         self.size += size
-        for name in self.names if size else ():
-            part = tuples.fields.get(name) or self._nulls(size, name)
-            self.parts.setdefault(name, []).append(part)
+        for name, kind in self.types.items() if size else ():
+            part = tuples.fields.get(name) or _nulls(size, kind)
+            self._parts[name].append(part)
             self.nbytes += part.nbytes
         return numbers
 
     def tuples(self) -> Tuples:
         """Return all tuples in order of their numbers; number 0 is null in all fields."""
-        names = self.names
-        parts = ([self._nulls(1, name), *self.parts.get(name, [])] for name in names)
-        with in_order(_join, parts, threads_for(self.size)) as columns:
-            return self._keep(Tuples(dict(zip(names, columns, strict=True))))
+        with in_order(_join, self._parts.values(), threads_for(self.size)) as columns:
+            return self._keep(Tuples(dict(zip(self.types, columns, strict=True))))
 
     def _keep(self, tuples: Tuples) -> Tuples:
         """Return all tuples, and keep them: joined, values of several batches are there once."""
-        self.parts = {name: [column] for name, column in tuples.take(slice(1, None)).fields.items()}
+        self._parts = {name: [column] for name, column in tuples.fields.items()}
         return tuples
 
     def fill_from_below(self, key: str, name: str) -> int:
@@ -193,7 +180,7 @@ class LayerValues:
         keys, names = tuples.codes(key, name)  # the names are changed in place
         known = np.full(len(tuples.fields[key].values) + 1, -1, np.int32)  # the last: no key
         is_filled = np.zeros(len(known), bool)
-        for begin, end in reversed([*pairwise([*self.begins, self.size])]):
+        for begin, end in reversed([*pairwise([*self._begins, self.size])]):
             of_keys, of_names = keys[begin:end], names[begin:end]
             missing = np.flatnonzero(of_names < 0)
             # Of repeated indices numpy keeps the last assignment: in reverse, the first tuple.
@@ -214,16 +201,11 @@ class LayerValues:
         """
         of_number = np.zeros(len(is_used), np.int32)
         used = np.flatnonzero(is_used)
-        if len(used) == 1:  # as most layers of most recipes
-            return Tuples({name: self._nulls(1, name) for name in self.names}), of_number
         tuples = self.tuples()
         tuples = tuples.take(used) if len(used) < self.size else tuples
         of_number[used], first = factorize(tuples.codes())
         # All differ: the tuples are not copied.
         return tuples if len(first) == len(used) else tuples.take(first), of_number
-
-    def _nulls(self, size: int, name: str) -> Column:
-        return _nulls(size, value_type(self.schema.by_source_column[name]))
 
 
 def _nulls(size: int, kind: pa.DataType) -> Column:
@@ -232,6 +214,8 @@ def _nulls(size: int, kind: pa.DataType) -> Column:
 
 def _join(parts: list[Column]) -> Column:
     """Join columns whose values may repeat, within a part and between parts."""
+    if len(parts) == 1:
+        return parts[0]
     if not any(len(part.values) for part in parts):  # as most fields of most sources
         return Column(np.concatenate([part.codes for part in parts]), parts[0].values)
     encoded = pa.concat_arrays([part.values for part in parts]).dictionary_encode()

@@ -81,12 +81,12 @@ BOUNDS = {
 }
 #: How a recipe reads invalid values, by their reason.
 _REMEDIES = {
-    'write decimal = "," in [source.cells]': r"'[+-]?\d+,\d+' is not a (finite )?number",
+    'write decimal = "," in [source.cells], ': r"'[+-]?\d+,\d+' is not a (finite )?number",
     # Quoted as Python does: a backslash is two, as in a recipe.
-    'write empty = ["{}"] in [source.cells]': (
+    'write empty = ["{}"] in [source.cells], ': (
         f"'({'|'.join(re.escape(repr(word)[1:-1]) for word in sorted(EMPTY_WORDS))})' "
     ),
-    "swap latitude and longitude in columns": r"latitude '[+-]?(9\d|1[0-7]\d)(\.\d*)?' is not",
+    "swap latitude and longitude in columns, ": r"latitude '[+-]?(9\d|1[0-7]\d)(\.\d*)?' is not",
 }
 #: By key and field; the empty field is of all others.
 Limits = Mapping[str, Mapping[str, Bound]]
@@ -144,12 +144,11 @@ def check_limits(
             remedy += f" or by 'build {kind.option} LIMIT'" if kind.option else ""
             if not first:
                 raise BuildError(recipe, text, remedy=remedy)
-            remedy += f"; {rejects_file(listed)} lists all"
-            text = f"{first.reason}; {text}"
+            text, remedy = f"{first.reason}; {text}", f"{remedy}; {rejects_file(listed)} lists all"
             raise BuildError(first.file, text, line=first.line or None, remedy=remedy)
 
 
 def _written(reason: str) -> str:
     """Return how a recipe reads an invalid value, for a message; empty if it cannot."""
     matches = ((remedy, re.search(pattern, reason)) for remedy, pattern in _REMEDIES.items())
-    return next((f"{remedy.format(*match.groups())}, " for remedy, match in matches if match), "")
+    return next((remedy.format(*match.groups()) for remedy, match in matches if match), "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,6 +23,8 @@ from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
 from geolookup_builder.columns import Columns
+from geolookup_builder.datasets.source import DatasetSource
+from geolookup_builder.enrichment import Finder
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.reference import credits_of
 
@@ -34,22 +36,25 @@ def manifest(
     recipe: Recipe,
     sources: Sequence[Source],
     tables: Mapping[str, pa.Table],
-    filled: Iterable[str],
-    of_datasets: Iterable[Mapping[str, str]],
+    finders: Iterable[Finder],
+    datasets: Iterable[DatasetSource],
 ) -> Manifest:
-    """Return the manifest without generation and files.
+    """Return the manifest without generation and files. Each credit is listed once.
 
-    ``filled`` are the fields that finders fill, ``of_datasets`` the credits of datasets that are
-    sources. Each credit is listed once.
+    ``datasets`` are those of the sources that are datasets.
     """
-    reference = ("countries",) if recipe.countries is None else ()
-    own = chain.from_iterable(map(credits_of, (*reference, *filled)))
-    none = {"ipv4": 0, "ipv6": 0}
+    reference = ["countries"] if recipe.countries is None else []
+    credited = [*reference, *(finder.field for finder in finders)]
+    own = chain.from_iterable(map(credits_of, credited))
+    of_datasets = chain.from_iterable(dataset.metadata.credits for dataset in datasets)
     # By layer, the known addresses of all sources together.
-    coverage = {layer: {**none} for layer in recipe.schema.layers}
-    for source, layer in product(sources, coverage):
-        for family, count in source.coverage.get(layer, none).items():
-            coverage[layer][family] += count
+    coverage = {
+        layer: {
+            family: sum(source.coverage.get(layer, {}).get(family, 0) for source in sources)
+            for family in ("ipv4", "ipv6")
+        }
+        for layer in recipe.schema.layers
+    }
     return Manifest.of(
         name=recipe.name,
         sources=sources,
@@ -106,19 +111,14 @@ class _InParts:
         return len(view)
 
 
-def write_manifest(folder: Path, complete: Manifest) -> None:
-    """Write the canonical manifest, after the tables: a folder without it is not a dataset."""
-    _write(folder / fmt.MANIFEST, complete.canonical())
-
-
 def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> None:
     """Sign the written dataset, with a greater serial than the one that it replaces."""
-    if keys:
-        text = (folder / fmt.MANIFEST).read_bytes()
-        _write(folder / SIGNATURE, signed_statement(text, keys, serial_in(output)))
+    text = (folder / fmt.MANIFEST).read_bytes()
+    write(folder / SIGNATURE, signed_statement(text, keys, serial_in(output)))
 
 
-def _write(path: Path, text: bytes) -> None:
+def write(path: Path, text: bytes) -> None:
+    """Write a file of the dataset."""
     with create(path) as stream:
         stream.write(text)
         atomic.sync(stream)

@@ -10,34 +10,29 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from geolookup.contract.fields import LOCATION
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
 from geolookup_builder import expected_rows
-from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.columns import Columns, Partition
-from geolookup_builder.datasets.below import known_space
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.layers import nothing, restrict
+from geolookup_builder.layers import nothing, restrict, underlay_partition
 from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
-from geolookup_builder.restrictions.restricted import Counted, Rows, kept_space
-from geolookup_builder.restrictions.restriction import Restriction
+from geolookup_builder.restrictions import Counted, Restriction, Rows, kept_space
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.table_intervals import flatten_table
 from geolookup_builder.tables import tables
 from geolookup_builder.values import Reference
 
@@ -71,7 +66,6 @@ class OverlaidSources:
         self.report = BuildReport(warnings=list(plan.warnings))
         self._rows_before = expected_rows.rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
-        self.below: DatasetSource | None = None  # the last one, if the others are put over it
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
@@ -102,7 +96,7 @@ class OverlaidSources:
             self.rejects.append(rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
-                owners = flatten_table(rows, partitions, self.columns, with_rows=bool(restriction))
+                owners = rows.flatten(partitions, with_rows=bool(restriction))
                 deciding.append((report, owners))
             release()
             members = [numbers.member for numbers, _ in rejects.members.values()]
@@ -125,7 +119,7 @@ class OverlaidSources:
 
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
         """Overlay the kept part of a dataset."""
-        report, fields = dataset.report(spec.fields), spec.fields
+        report = dataset.report(spec.fields)
         kept = dict[int, Partition]()
         self.report.sources.append(report)
         if spec.restriction:
@@ -133,28 +127,15 @@ class OverlaidSources:
                 rows, deciding = Rows(dataset.tables.batches), [(report, dataset.intervals())]
                 families = dataset.families
                 kept = kept_space(spec, dataset.name, rows, families, deciding, self.report)
-        if self._keeps_tables(spec, dataset):
-            self.below, kept = dataset, known_space(self.partitions)
-            by_column = self.plan.schema.by_source_column.items()
-            # A row of locations is of one source.
-            fields = frozenset(name for name, field in by_column if field.layer != LOCATION)
         sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
         used = sum(source.rows or 0 for source in sources)
         self._check(spec, [report], used, dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
-            numbers = dataset.numbers(self.layers, fields)
+            numbers = dataset.numbers(self.layers, spec.fields)
             for family in self.partitions:
                 self._overlay(dataset.partition(family, numbers, kept.get(family)))
             dataset.tables.release()
         return Origin(sources, dataset.provenance(), report)
-
-    def _keeps_tables(self, spec: SourceSpec, dataset: DatasetSource) -> bool:
-        """Return whether a dataset is below an overlay that does not change its tables."""
-        plan, own = self.plan, [field.path for field in dataset.schema.own]
-        is_overlay = spec.manifest is not None and len(self.datasets) == 1
-        has_own_rules = self.finders or plan.fields is not None or plan.countries is not None
-        has_columns = own in ([], [field.path for field in plan.schema.own])
-        return is_overlay and has_columns and not has_own_rules
 
     def _overlay(self, below: Partition) -> None:
         """Overlay a partition below the earlier sources."""

@@ -1,27 +1,41 @@
-"""The tables of a dataset, as Arrow tables ready to write."""
+"""The tables of a dataset, as Arrow tables ready to write, with the JSON texts of their rows.
+
+The texts of ``geolookup.dataset.rows`` are written by columns. Each distinct string is quoted once;
+the standard library quotes the few that need escapes. Arrow writes numbers: its cast gives the
+shortest decimal that reads back as the same float, without ``.0``; ``dataset.rows`` writes those
+with an exponent. Then the columns are joined row by row.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXTS, ZONE, Field, in_table
+from geolookup import kernel
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, OWN, TEXTS, Field, in_table
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import type_of
+from geolookup.dataset.arrow_files import type_of, without_nulls
 from geolookup.dataset.intervals import U64, Addresses, jump_table, sparse_index
-from geolookup.dataset.rows import ABSENT, UNKNOWN
-from geolookup.parallel import alongside
+from geolookup.dataset.rows import ABSENT, SEPARATOR, UNKNOWN, number_text
+from geolookup.errors import BuildError
+from geolookup.parallel import in_order, threads_for
 from geolookup_builder.columns import Columns, Partition
-from geolookup_builder.fragments import json_columns, json_texts
-from geolookup_builder.intern import InternedContent
+from geolookup_builder.intern import InternedContent, Pair
 from geolookup_builder.values import Reference, lists
 
+_ZERO, _TINY, _HUGE = (pa.scalar(number, pa.float64()) for number in (0.0, 1e-4, 1e10))
+_NEEDS_ESCAPE = r'["\\\x00-\x1f]'
+# Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
+_QUOTE, _EMPTY, _SEPARATOR, _OPEN, _CLOSE, _COMMA, _NO_TEXT = (
+    pa.scalar(text, pa.string()) for text in ('"', "", SEPARATOR, *"[],", None)
+)
 #: The columns of a row of the country table.
 CountryRecord = Mapping[str, object]
 
@@ -37,18 +51,14 @@ def tables(
 
     ``countries`` are rows of datasets; they replace the rows that follow from the reference.
     """
-    with alongside(partial(_location, interned), interned.intervals) as location:
-        network = _rows_table(interned.networks, in_table(NETWORK))
-        country = _country(interned, reference, countries)
-        own = None if interned.own_rows is None else _rows_table(interned.own_rows, schema.own)
-    return {
-        **interval_tables(interned.families, columns),
-        fmt.LOCATION: location(),
-        fmt.NETWORK: network,
-        fmt.COUNTRY: country,
-        fmt.ZONE: pa.table({"zone": pa.array(interned.locations.zones, pa.string())}),
-        **({} if own is None else {fmt.OWN: own}),
-    }
+    rows, fields = interned.rows, {LOCATION: in_table(LOCATION), NETWORK: in_table(NETWORK)}
+    fields[OWN] = schema.own
+    threads = threads_for(rows[LOCATION].num_rows)
+    with in_order(lambda table: _rows_table(rows[table], fields[table]), rows, threads) as made:
+        content = {fmt.TABLES[table]: of for table, of in zip(rows, made, strict=True)}
+    content[fmt.COUNTRY] = _country(interned.countries, reference, countries)
+    content[fmt.ZONE] = pa.table({"zone": pa.array(interned.zones, pa.string())})
+    return interval_tables(interned.families, columns) | content
 
 
 def interval_tables(families: Mapping[int, Partition], columns: Columns) -> dict[str, pa.Table]:
@@ -111,19 +121,9 @@ def _intervals(family: Partition, columns: Columns) -> pa.Table:
     )
 
 
-def _location(interned: InternedContent) -> pa.Table:
-    locations, fields = interned.locations, in_table(LOCATION)
-    values = {field.source_column: locations.tuples.values(field.source_column) for field in fields}
-    # uint16: far fewer than 65,536 countries and zones exist.
-    links = {COUNTRY: locations.country.astype(np.uint16), ZONE: locations.zone.astype(np.uint16)}
-    return _rows_table(pa.table(values), fields, links)
-
-
-def _rows_table(
-    rows: pa.Table, fields: Sequence[Field], links: Mapping[str, NDArray[Any]] | None = None
-) -> pa.Table:
+def _rows_table(rows: pa.Table, fields: Sequence[Field]) -> pa.Table:
     """Return a table of its rows' values, and of links to rows of other tables."""
-    columns, texts = {**(links or {})}, []
+    columns, texts = {link: rows[link] for link in fmt.LINKS if link in rows.column_names}, []
     for field in fields:
         values = rows[field.source_column].combine_chunks()
         # Lists of texts are JSON texts before.
@@ -134,10 +134,9 @@ def _rows_table(
 
 
 def _country(
-    interned: InternedContent, reference: Reference, countries: Iterable[CountryRecord]
+    pairs: Iterable[Pair], reference: Reference, countries: Iterable[CountryRecord]
 ) -> pa.Table:
     by_pair = {(row["country_code"], row["continent_code"]): row for row in countries}
-    pairs = interned.locations.countries
     records = [by_pair.get(pair) or _country_record(*pair, reference) for pair in pairs]
     columns = {
         field.column: pa.array([record[field.column] for record in records], type_of(field))
@@ -169,3 +168,75 @@ def _narrowest(values: int) -> pa.DataType:
     """Return the narrowest type of indices of so many distinct values."""
     # int8 holds -128, and the indices up to 127 of 128 values.
     return pa.from_numpy_dtype(np.min_scalar_type(-max(values, 1)))
+
+
+def json_texts(column: pa.Array, absent: str = UNKNOWN) -> pa.Array:
+    """Return the JSON text of each value, also of a list; ``absent`` stands for null.
+
+    Strings may be a dictionary column.
+    """
+    if column.null_count == len(column):  # as most fields of most datasets
+        return pa.repeat(pa.scalar(absent, pa.string()), len(column))
+    if pa.types.is_string(column.type):
+        column = column.dictionary_encode()
+    if pa.types.is_dictionary(column.type):
+        texts = _quote(column.dictionary).take(column.indices)
+    else:
+        texts = list_texts(column) if pa.types.is_list(column.type) else _numbers(column)
+    return without_nulls(texts, absent)
+
+
+def list_texts(column: pa.ListArray) -> pa.Array:
+    """Return lists of texts as JSON; null stays null."""
+    lists = pc.take(column, pa.array(np.arange(len(column))))  # without offset
+    quoted = pa.ListArray.from_arrays(lists.offsets, _quote(lists.values))
+    texts = pc.binary_join_element_wise(_OPEN, pc.binary_join(quoted, _COMMA), _CLOSE, _EMPTY)
+    return pc.if_else(column.is_valid(), texts, _NO_TEXT)
+
+
+def _quote(values: pa.Array) -> pa.Array:
+    texts = pc.binary_join_element_wise(_QUOTE, values, _QUOTE, _EMPTY)
+    special = pc.match_substring_regex(values, _NEEDS_ESCAPE)
+    if special.true_count:
+        escaped_texts = [
+            json.dumps(text, ensure_ascii=False) for text in values.filter(special).to_pylist()
+        ]
+        texts = pc.replace_with_mask(texts, special, pa.array(escaped_texts, pa.string()))
+    return texts
+
+
+def _numbers(column: pa.Array) -> pa.Array:
+    texts = column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        # Arrow writes 0.00001, 1e-7 and 1e+10 where Python writes 1e-05, 1e-07 and 10000000000.
+        size = pc.abs(column)
+        others = pc.or_(pc.less(size, _TINY), pc.greater_equal(size, _HUGE))
+        others = without_nulls(pc.and_(others, pc.not_equal(column, _ZERO)), False)
+        if others.true_count:
+            decimals = map(number_text, column.filter(others).to_pylist())
+            texts = pc.replace_with_mask(texts, others, pa.array(decimals, pa.string()))
+    return texts
+
+
+def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:
+    """Return the columns that a single lookup reads: each row's JSON texts and their CRC-32C."""
+    fragments = row_texts(texts)
+    sums = np.empty(len(fragments), np.uint32)
+    data = np.frombuffer(fragments.buffers()[2] or b"", np.uint8)
+    kernel.checksums(data, _bounds(fragments), sums)
+    return {"json": fragments, fmt.CHECKSUMS: pa.array(sums)}
+
+
+def row_texts(columns: list[pa.Array]) -> pa.Array:
+    """Join the JSON texts of each row's members."""
+    # ptp: greatest less least bound: the size of the texts, also of a slice.
+    size = sum(int(np.ptp(_bounds(column))) for column in columns)
+    # One separator between two members of each row. Offsets of Arrow's strings have 32 bits.
+    if size + (len(columns) - 1) * len(columns[0]) >= 1 << 31:
+        raise BuildError("dataset", "more than 2 GiB of distinct values in one table")
+    return pc.binary_join_element_wise(*columns, _SEPARATOR)
+
+
+def _bounds(texts: pa.Array) -> NDArray[np.int32]:
+    """Return where each text begins in the array's bytes, and where the last one ends."""
+    return np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]

@@ -22,7 +22,7 @@ from geolookup.contract.tzdatabase import zone_names
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
 from geolookup_builder.reference.countries import Country, load_continents, load_countries
-from geolookup_builder.vocabulary import NO_WORD, VOCABULARY, translate
+from geolookup_builder.vocabulary import NO_WORD, translate
 
 #: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -37,9 +37,7 @@ _REGION = "^([A-Z]{2}-)?([A-Z0-9]{1,3}|[A-Z]{0,7}[0-9][A-Z0-9]{0,7})$"
 _CONTROLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
-_EMPTY, _NO_TEXT = (pa.scalar(text, pa.string()) for text in ("", None))
-_ZERO, _NO_NUMBER = (pa.scalar(number, pa.float64()) for number in (0.0, None))
-_NO_INTEGER = pa.scalar(None, pa.int64())
+_EMPTY, _ZERO = pa.scalar("", pa.string()), pa.scalar(0.0, pa.float64())
 _WIDE = pa.decimal128(19)
 #: Floats below hold every integer.
 _EXACT = pa.scalar(2.0**53, pa.float64())
@@ -84,14 +82,18 @@ Cleaner = Callable[[pa.Array, Field, Reference], pa.Array]
 def clean(field: Field, cells: pa.Array, reference: Reference) -> tuple[pa.Array, Bools]:
     """Clean the distinct cells (string array) of a field; also mark the invalid ones."""
     texts = pc.utf8_trim_whitespace(cells)
-    texts = pc.if_else(pc.equal(texts, _EMPTY), _NO_TEXT, texts)
+    texts = _only(texts, pc.not_equal(texts, _EMPTY))
     read, _ = _RULES[_kind(field)]
     values = read(texts, field, reference)
     invalid = pc.and_(pc.is_valid(texts), pc.is_null(values)).to_numpy(zero_copy_only=False)
     if (none := _NONE.get(_kind(field))) is not None:
-        unknown = pc.equal(values, pa.scalar(none, values.type))
-        values = pc.if_else(unknown, pa.scalar(None, values.type), values)
+        values = _only(values, pc.not_equal(values, pa.scalar(none, values.type)))
     return values, np.asarray(invalid, bool)
+
+
+def _only(values: pa.Array, mask: pa.Array) -> pa.Array:
+    """Return the values that a mask marks; the others are null."""
+    return pc.if_else(mask, values, pa.scalar(None, values.type))
 
 
 def _kind(field: Field) -> str:
@@ -117,7 +119,7 @@ def value_type(field: Field) -> pa.DataType:
 def _text(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
     if field.source_column == "postal_code":
         cells = _code(cells)
-    return pc.if_else(pc.match_substring_regex(cells, _CONTROLS), _NO_TEXT, cells)
+    return _only(cells, pc.invert(pc.match_substring_regex(cells, _CONTROLS)))
 
 
 def _texts(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
@@ -167,7 +169,7 @@ def is_text(text: str) -> bool:
 def _region(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
     """Return codes of regions, perhaps behind a country; names are invalid."""
     upper = _code(pc.utf8_upper(cells))
-    return pc.if_else(pc.match_substring_regex(upper, _REGION), upper, _NO_TEXT)
+    return _only(upper, pc.match_substring_regex(upper, _REGION))
 
 
 def _code(cells: pa.Array) -> pa.Array:
@@ -187,18 +189,12 @@ def _match(cells: pa.Array, field: Field, reference: Reference) -> pa.Array:
 
 
 def _zone(cells: pa.Array, _field: Field, reference: Reference) -> pa.Array:
-    exists = pc.is_in(cells, pa.array(reference.zones, pa.string()))
-    return pc.if_else(exists, cells, _NO_TEXT)
-
-
-def _words(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
-    """Translate a vendor's words into the contract's."""
-    return translate(cells, VOCABULARY[field.source_column])
+    return _only(cells, pc.is_in(cells, pa.array(reference.zones, pa.string())))
 
 
 def _real(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
     numbers = _floats(cells)
-    inside = pc.if_else(_between(numbers, field.least, field.most), numbers, _NO_NUMBER)
+    inside = _only(numbers, _between(numbers, field.least, field.most))
     return pc.add(inside, _ZERO)  # turns -0.0 into 0.0
 
 
@@ -213,51 +209,49 @@ def _floats(cells: pa.Array) -> pa.Array:
     try:
         return cells.cast(pa.float64())
     except pa.ArrowInvalid:  # the error does not name the cell: find the numbers first (slower)
-        number = pc.match_substring_regex(cells, _FLOAT)
-        return pc.if_else(number, cells, _NO_TEXT).cast(pa.float64())
+        return _only(cells, pc.match_substring_regex(cells, _FLOAT)).cast(pa.float64())
 
 
 def _integer(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
-    is_integer = pc.match_substring_regex(cells, _INTEGER)
-    if not pc.all(is_integer).as_py():
-        cells = _whole(cells)
-        is_integer = pc.match_substring_regex(cells, _INTEGER)
-    numbers = pc.if_else(is_integer, cells, _NO_TEXT)
+    numbers = _written(cells, _INTEGER, _whole)
     try:
         numbers = numbers.cast(pa.int64())
     except pa.ArrowInvalid:  # 19 digits can exceed 64 bits
         numbers = numbers.cast(_WIDE)
     least = _NONE.get(_kind(field), int(field.least))
-    inside = _between(numbers, least, int(field.most))
-    return pc.if_else(inside, numbers, pa.scalar(None, numbers.type)).cast(type_of(field))
+    return _only(numbers, _between(numbers, least, int(field.most))).cast(type_of(field))
 
 
 def _whole(cells: pa.Array) -> pa.Array:
     """Return the texts with whole floats as integers: ``5.0`` as ``5``, ``1e3`` as ``1000``."""
     numbers = _floats(cells)
     is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _EXACT))
-    integers = pc.if_else(is_whole, numbers, _NO_NUMBER).cast(pa.int64())
+    integers = _only(numbers, is_whole).cast(pa.int64())
     return pc.coalesce(integers.cast(pa.string()), cells)
 
 
 def _asn(cells: pa.Array, field: Field, reference: Reference) -> pa.Array:
-    is_asn = pc.match_substring_regex(cells, _ASN)
-    if not pc.all(is_asn).as_py():
-        cells = _asplain(_whole(cells))
-        is_asn = pc.match_substring_regex(cells, _ASN)
-    digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
-    return _integer(pc.if_else(is_asn, digits, _NO_TEXT), field, reference)
+    digits = pc.replace_substring_regex(_written(cells, _ASN, _asplain), "^[Aa][Ss]", "")
+    return _integer(digits, field, reference)
 
 
-def _asplain(texts: pa.Array) -> pa.Array:
-    """Return the texts with numbers of two halves as one: ``AS1.10`` as ``65546``."""
+def _written(cells: pa.Array, pattern: str, rewrite: Callable[[pa.Array], pa.Array]) -> pa.Array:
+    """Return the cells that a pattern matches, perhaps after ``rewrite``; the others are null."""
+    is_written = pc.match_substring_regex(cells, pattern)
+    if not pc.all(is_written).as_py():
+        cells = rewrite(cells)
+        is_written = pc.match_substring_regex(cells, pattern)
+    return _only(cells, is_written)
+
+
+def _asplain(cells: pa.Array) -> pa.Array:
+    """Return whole floats as integers, numbers of two halves as one: ``AS1.10`` as ``65546``."""
+    texts = _whole(cells)
     parts = pc.extract_regex(texts, _ASDOT)
-    if parts.null_count == len(parts):
-        return texts
     high, low = (pc.struct_field(parts, name).cast(pa.int64()) for name in ("high", "low"))
     number = pc.add(pc.shift_left(high, 16), low)
     fits = pc.and_(_between(high, 0, 0xFFFF), _between(low, 0, 0xFFFF))
-    return pc.coalesce(pc.if_else(fits, number, _NO_INTEGER).cast(pa.string()), texts)
+    return pc.coalesce(_only(number, fits).cast(pa.string()), texts)
 
 
 #: By the check of a field, or its type: how its cells are read, and why one is invalid.
@@ -267,7 +261,7 @@ _RULES: dict[str, tuple[Cleaner, str]] = {
     "zone": (_zone, "is not a time zone of the IANA database"),
     "asn": (_asn, "is not an AS number"),
     "region": (_region, "is not the code of a region of its country"),
-    "words": (_words, "is not a word of the vocabulary"),
+    "words": (translate, "is not a word of the vocabulary"),
     TEXT: (_text, "has control characters, or was a number that no float holds"),
     TEXTS: (_texts, "is not a JSON list of texts without control characters"),
     REAL: (_real, "is not a number from {least} to {most}"),

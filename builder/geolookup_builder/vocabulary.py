@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN
+from geolookup.contract.fields import BY_SOURCE_COLUMN, Field
 
 Words = Mapping[str, str | None]
 #: Cells that mean nothing in many files. The generic formats read them as texts, unless a recipe
@@ -70,12 +70,13 @@ VOCABULARY: Mapping[str, Words] = {
 }
 
 
-def translate(cells: pa.Array, words: Words) -> pa.Array:
-    """Return the contract's words for distinct cells: ``NO_WORD`` for none, null if unknown.
+def translate(cells: pa.Array, field: Field, _reference: object = None) -> pa.Array:
+    """Return the contract's words for cells of a field: ``NO_WORD`` for none, null if unknown.
 
     Of joined words (``ISP/MOB``) the first with a counterpart in the contract is used: a
     field holds one word, and vendors state the fixed line first.
     """
+    words = VOCABULARY[field.source_column]
     return pa.array((_translated(cell, words) for cell in cells.to_pylist()), pa.string())
 
 

@@ -102,9 +102,11 @@ def past_dataset(path: str | None, name: str = "as_of") -> str | None:
 
 def folder_as_of(path: str | None, instant: int) -> str:
     """Return the folder of the generation of a store that was in force at an instant."""
-    from geolookup.history.past_path import folder_at
+    from geolookup.history.archived import unpacked
+    from geolookup.store.in_force import generation_at
 
-    return str(folder_at(dataset_path(path), instant))
+    store = dataset_path(path)
+    return str(unpacked(store, generation_at(store, instant)))
 
 
 def overlay_path() -> str | None:

@@ -67,7 +67,7 @@ def slice(  # noqa: A001 - the name of the command
     """
     from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_recipe
-    from geolookup_builder.restrictions.slicing import slice_recipe
+    from geolookup_builder.recipe.loading import slice_recipe
 
     from geolookup.progress import Progress
     from geolookup.signing.keys import read_signing_keys

@@ -166,7 +166,7 @@ def prune(
     the previous one unless N is 1. The last two stay folders (--keep-unpacked). With
     --keep above 2 or --keep-for, older ones become archives, each of the whole dataset.
     An engine that uses a removed generation continues to answer from it. Prints what was
-    done, and with --keep-for how much disk the generations of that time will take.
+    done.
 
     Example: geolookup prune /srv/geo --keep-for 1y
     """

@@ -127,14 +127,14 @@ class Engine(NetworkAnswers):
         )
 
     def generations(self) -> Generations:  # noqa: D102 - inherited
-        from geolookup.history.store_generations import StoreGenerations
+        from geolookup.tables.generations import generations_of
 
         if self._requirements.instant is not None:
             problem = "enrich: as_of needs an engine of the whole store"
             raise ValueError(f"{problem}; this one was opened as of an instant")
         overlay = getattr(self._location, "overlay", None)
         keys = self._requirements.keys
-        return StoreGenerations(self._location.path, self._open_state(), overlay, keys)
+        return generations_of(self._location.path, self._open_state(), overlay, keys)
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.
@@ -339,18 +339,17 @@ def _location(
 
 
 def _base(path: str, requirements: Requirements, past: str | None) -> Location:
+    from geolookup.store.resolve import DatasetPath
+
     if requirements.instant is None:
         if os.path.isfile(path):
-            from geolookup.history.archive_path import of_file
+            from geolookup.history.archived import of_file
 
             return of_file(path, requirements)
-        from geolookup.store.resolve import DatasetPath
-
         return DatasetPath(path, requirements)
-    from geolookup.history.past_path import PastPath
     from geolookup.store.in_force import generation_at
 
-    return PastPath(path, past or generation_at(path, requirements.instant), requirements)
+    return DatasetPath(path, requirements, past or generation_at(path, requirements.instant))
 
 
 def reopen(

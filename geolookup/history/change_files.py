@@ -15,7 +15,8 @@ import hashlib
 import json
 import mmap
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,22 +56,27 @@ _DAMAGE = (
     *(pa.ArrowException, OSError, ValueError, LookupError),
     *(TypeError, AttributeError, RecursionError),
 )
+#: A value before and after.
+Pair = tuple[Any, Any]
 
 
-class ChangedField(NamedTuple):
-    """A field of a changed range; each pair is of before and after, None is unknown."""
+@dataclass(frozen=True, slots=True)
+class LayerChange:
+    """A layer whose values differ; each pair is of before and after, None is unknown."""
 
-    layer: str  # as NEW has it if it does
-    values: tuple[Any, Any]
-    sources: tuple[str | None, str | None]  # the deciding ones
+    fields: dict[str, Pair]  # by path, the values that differ
+    sources: Pair  # the names of the sources that decided
 
 
 class ChangedRow(NamedTuple):
-    """A range whose answer differs, both ends included, with all fields by path."""
+    """A range whose answer differs, both ends included, and the layers that differ.
+
+    A layer is named as the new generation has it, if it does.
+    """
 
     first: int
     last: int
-    fields: Mapping[str, ChangedField]
+    layers: dict[str, LayerChange]
 
 
 def write_changes(old: Path, new: Path, output: Path) -> int:
@@ -171,28 +177,28 @@ def _rows(table: pa.Table, family: int, first: int, last: int) -> Iterator[Chang
     layers = [{field.path: field.layer for field in own_schema(own).stored} for own in about["own"]]
     fields = {path: [layer.get(path) for layer in layers] for path in about["fields"]}
     for row in table.to_pylist():
-        begin, end = (_address(row[name]) for name in ENDS[family])
-        of_row = {path: _field(row, path, *pair) for path, pair in fields.items()}
-        yield ChangedRow(max(begin, first), min(end, last), of_row)
-
-
-def _field(row: Mapping[str, Any], path: str, *layers: str | None) -> ChangedField:
-    """Return a field of a row; ``layers`` are the ones in OLD and in NEW, None without it."""
-    name = path.replace(".", "_")
-    before, after = (_plain(row[f"{name}_{side}"]) for side in SIDES)
-    old, new = (
-        layer and row[source_column(layer, side)] for layer, side in zip(layers, SIDES, strict=True)
-    )
-    return ChangedField(layers[1] or layers[0] or "", (before, after), (old, new))
+        begin, end = (
+            value if isinstance(value, int) else int.from_bytes(value)
+            for value in (row[name] for name in ENDS[family])
+        )
+        changed: dict[str, LayerChange] = {}
+        for path, (old, new) in fields.items():
+            name = path.replace(".", "_")
+            before, after = (_plain(row[f"{name}_{side}"]) for side in SIDES)
+            # 1 is another value than true, but not than 1.0.
+            if before != after or (type(before) is bool) != (type(after) is bool):
+                sources = (
+                    old and row[source_column(old, SIDES[0])],
+                    new and row[source_column(new, SIDES[1])],
+                )
+                layer = changed.setdefault(new or old or "", LayerChange({}, sources))
+                layer.fields[path] = before, after
+        yield ChangedRow(max(begin, first), min(end, last), changed)
 
 
 def _plain(value: Any) -> Any:
     """Return a value as answers have it: whole numbers are integers."""
     return json.loads(number_text(value)) if isinstance(value, float) else value
-
-
-def _address(value: int | bytes) -> int:
-    return value if isinstance(value, int) else int.from_bytes(value)
 
 
 def metadata_of(schema: pa.Schema) -> dict[str, Any]:

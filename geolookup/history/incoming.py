@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from geolookup.archives.extract import extract
-from geolookup.archives.head import is_archive, open_archive
+from geolookup.archives.head import Head, is_archive, open_archive
 from geolookup.archives.members import SUFFIX
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import manifest_text, parsed_manifest
+from geolookup.dataset.manifest import manifest_text
 from geolookup.filesystem.copying import copy_file, write_file
 from geolookup.integrity import VerifiedDataset
-from geolookup.signing.statement import SIGNATURE, read_signature
+from geolookup.signing.statement import read_signature
 from geolookup.store import pointer, resolve
 
 
@@ -47,14 +48,7 @@ def open_incoming(dataset: str | os.PathLike[str] | None) -> AbstractContextMana
 def from_archive(archive: Path) -> Iterator[Incoming]:
     """Yield the dataset of an archive; the file is open for the block."""
     with open_archive(archive) as (head, members):
-        generation = head.manifest.generation
-        yield Incoming(
-            archive,
-            generation,
-            head.manifest_text,
-            head.signature,
-            lambda folder: extract(head, members, folder),
-        )
+        yield _of_head(archive, head, partial(extract, head, members))
 
 
 def from_store(store: Path, generation: str) -> AbstractContextManager[Incoming]:
@@ -66,24 +60,22 @@ def from_store(store: Path, generation: str) -> AbstractContextManager[Incoming]
 
 def from_folder(source: Path) -> Incoming:
     """Return a dataset whose files are copied, then verified: the source may change at any time."""
-    text = manifest_text(source)
-    manifest, signature = parsed_manifest(text, source / fmt.MANIFEST), read_signature(source)
-    files = {name: manifest.file(name) for name in manifest.expected_files}
-    sizes = {name: file.bytes or 0 for name, file in files.items() if file is not None}
+    head = Head.of(manifest_text(source), read_signature(source), source / fmt.MANIFEST)
 
     def write(folder: Path) -> VerifiedDataset:
-        write_file(folder / fmt.MANIFEST, text)
-        if signature is not None:
-            write_file(folder / SIGNATURE, signature)
-        for name, size in sizes.items():
+        for name, text in head.texts():
+            write_file(folder / name, text)
+        for name, (size, _) in head.files.items():
             copy_file(source / name, folder / name, size)
         return VerifiedDataset(folder, lambda name: source / name)
 
-    return Incoming(source, manifest.generation, text, signature, write)
+    return _of_head(source, head, write)
 
 
 def from_verified(dataset: VerifiedDataset) -> Incoming:
     """Return a verified dataset on the disk of the store, whose files are moved."""
-    folder = dataset.folder
-    text, signature = manifest_text(folder), read_signature(folder)
-    return Incoming(folder, dataset.generation, text, signature, dataset.move_to)
+    return replace(from_folder(dataset.folder), write=dataset.move_to)
+
+
+def _of_head(path: Path, head: Head, write: Callable[[Path], VerifiedDataset]) -> Incoming:
+    return Incoming(path, head.manifest.generation, head.manifest_text, head.signature, write)

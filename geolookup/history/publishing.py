@@ -22,17 +22,15 @@ from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.archived import remove_archive
+from geolookup.history.generations import plan, prune_after
 from geolookup.history.incoming import Incoming, open_incoming
-from geolookup.history.pruning import log_warnings, plan, prune_after
 from geolookup.history.result import StoreResult
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing, check_place, store_path
-from geolookup.store.in_force import AsOf, is_current_since, read_since, with_past
-from geolookup.store.pointer import Change, Publication, not_withdrawn
-from geolookup.store.retention import ALL, Retention
-from geolookup.store.signatures import adopt_signature, check_trusted
-from geolookup.store.trusted import trust_of
+from geolookup.store.in_force import ALL, AsOf, Retention, is_past, read_since, with_generation
+from geolookup.store.pointer import Publication
+from geolookup.store.trusted import adopt_signature, check_trusted, trust_of
 
 #: Compares the current generation with a new one; raises an error to keep the current one.
 Gate = Callable[[Path, Path], None]
@@ -77,41 +75,40 @@ def publish(
     result = StoreResult(str(store))
     with open_incoming(dataset) as incoming:
         check_expected(incoming, expect)
-        _check_kept(store, incoming.generation, begin, retention)
-        result.warnings += _replacement_warnings(store, incoming.generation, begin)
+        kept = _kept(store, incoming, begin, retention)
+        if incoming.generation not in {entry.generation for entry in kept}:
+            problem = "keep would remove this generation at once; keep more, or use keep_for"
+            raise ValueError(problem)
+        for change in pointer.read_changes(store):
+            if change.since == begin and change.generation != incoming.generation:
+                replaced = short_id(change.generation)
+                warning = f"generation {replaced} was in force since {begin}, and is no longer"
+                result.warnings.append(warning)
         if dry_run:
             return plan_publication(store, incoming, retention, begin)
         with result.step("publish"):
             is_changed = publish_into(store, incoming, since=begin)
     with result.step("prune"):
         prune_after(store, retention, result)
-    log_warnings(result)
+    result.log_warnings()
     is_current = pointer.current_of(store) == incoming.generation
     state = ("published" if is_current else "past") if is_changed else "unchanged"
     return result.ended(state, incoming.generation)
 
 
-def _check_kept(store: Path, generation: str, since: str | None, retention: Retention) -> None:
-    """Raise ValueError if a retention would remove the generation at once."""
-    kept = retention.kept(*_with_generation(store, pointer.read(store), generation, since))
-    if generation not in {entry.generation for entry in kept}:
-        raise ValueError("keep would remove this generation at once; keep more, or use keep_for")
-
-
-def _replacement_warnings(store: Path, generation: str, since: str | None) -> list[str]:
-    """Return a warning if another generation came into force at that time: its time is lost."""
-    return [
-        f"generation {short_id(change.generation)} was in force since {since}, and is no longer"
-        for change in pointer.read_changes(store)
-        if change.since == since and change.generation != generation
-    ]
+def _kept(
+    store: Path, incoming: Incoming, since: str | None, retention: Retention
+) -> list[Publication]:
+    """Return the generations that remain after a publication and the pruning of the store."""
+    before = pointer.read(store), pointer.read_changes(store)
+    return retention.kept(*with_generation(*before, incoming.generation, since))
 
 
 def check_expected(incoming: Incoming, expect: str | None) -> None:
     """Raise DatasetError if the generation is not the expected one."""
     if expect not in (None, incoming.generation):
-        is_id = expect is not None and len(expect) == len(incoming.generation)
-        expected = short_id(expect) if expect and is_id else expect
+        is_id = len(expect or "") == len(incoming.generation)
+        expected = short_id(expect or "") if is_id else expect
         problem = f"its generation is {short_id(incoming.generation)}, but {expected} was expected"
         remedy = "fetch the dataset that you expect" if is_id else "state all 64 digits of the id"
         raise DatasetError(incoming.path, problem, remedy)
@@ -126,8 +123,7 @@ def plan_publication(
     """
     check_place(store)
     _check_trust(store, incoming, since)
-    kept = retention.kept(*_with_generation(store, pointer.read(store), incoming.generation, since))
-    result = plan(store, retention, kept)
+    result = plan(store, retention, _kept(store, incoming, since, retention))
     manifest = parsed_manifest(incoming.manifest_text, incoming.path)
     return result.ended("planned", incoming.generation, manifest)
 
@@ -151,11 +147,9 @@ def publish_into(
     with changing(store, make=True) as published:
         trust = _check_trust(store, incoming, since)
         is_placed = _place(store, incoming, trust, gate)
-        entries, changes = _with_generation(store, published, incoming.generation, since, withdrawn)
-        is_listed = entries == published and changes == pointer.read_changes(store)
-        if not is_listed:
-            pointer.save(store, entries, changes)
-    return is_placed or not is_listed
+        before = published, pointer.read_changes(store)
+        after = with_generation(*before, incoming.generation, since, withdrawn)
+        return pointer.save(store, *after) or is_placed
 
 
 def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | None:
@@ -166,7 +160,7 @@ def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | 
     trust = trust_of(store)
     if trust is None:
         return None
-    if since is not None and not is_current_since(pointer.read_changes(store), since):
+    if is_past(pointer.read_changes(store), since):
         trust = replace(trust, serial=0)
     trust.check(incoming.manifest_text, incoming.signature, incoming.path)
     return trust
@@ -175,52 +169,24 @@ def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | 
 def _place(store: Path, incoming: Incoming, trust: Trust | None, gate: Gate | None) -> bool:
     """Give a dataset its folder in the store; return whether the store did not have these bytes."""
     target = Path(pointer.folder_of(store, incoming.generation))
+    current = pointer.current_of(store)
+
+    def compare(new: Path) -> None:
+        if gate is not None and current not in (None, incoming.generation):
+            gate(Path(pointer.folder_of(store, current or "")), new)
+
     # Also the same manifest: of the same values, another version of Arrow makes other bytes.
     is_new = not is_whole(target) or manifest_text(target) != incoming.manifest_text
     if is_new:
         with atomic.staged_folder(target, FOLDER_MODE) as fresh:
             if incoming.write(fresh).generation != incoming.generation:
                 raise DatasetError(incoming.path, "replaced while it was read", "publish again")
-            _adopt(fresh, incoming)
+            adopt_signature(fresh, incoming.signature)
             if trust is not None:
                 check_trusted(fresh, trust)  # again: the source may have changed since
-            _compare(store, incoming, gate, fresh)
+            compare(fresh)
     else:
-        _compare(store, incoming, gate, target)
-        _adopt(target, incoming)
+        compare(target)
+        adopt_signature(target, incoming.signature)
     remove_archive(store, incoming.generation)
     return is_new
-
-
-def _compare(store: Path, incoming: Incoming, gate: Gate | None, folder: Path) -> None:
-    """Compare the current generation with a dataset, if that is another one; see ``Gate``."""
-    current = pointer.current_of(store)
-    if gate is not None and current is not None and current != incoming.generation:
-        gate(Path(pointer.folder_of(store, current)), folder)
-
-
-def _adopt(folder: Path, incoming: Incoming) -> None:
-    """Give a dataset in the store the newer signature of the same dataset outside."""
-    if incoming.signature is not None:
-        adopt_signature(folder, incoming.signature)
-
-
-def _with_generation(
-    store: Path,
-    published: list[Publication],
-    generation: str,
-    since: str | None,
-    withdrawn: Collection[str] = (),
-) -> tuple[list[Publication], list[Change]]:
-    """Return the entries and the changes of the pointer with a generation, new or not."""
-    changes = pointer.read_changes(store)
-    if since is not None and not is_current_since(changes, since):
-        return with_past(published, changes, generation, since)
-    entries = [pointer.withdraw(entry, withdrawn) for entry in published]
-    current = [entry.generation for entry in not_withdrawn(entries)[-1:]]
-    if since is None and current == [generation]:
-        return entries, changes
-    # A withdrawn generation is published again: its former entry goes.
-    others = [entry for entry in entries if entry.generation != generation]
-    entry = pointer.entry_now(generation, since)
-    return [*others, entry], pointer.with_current(changes, entry)

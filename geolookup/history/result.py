@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from logging import getLogger
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,7 @@ class StoreResult:
     ``data_date`` and ``bytes`` are of it. ``counts`` are of its intervals and rows, and of an
     update's rejected rows; ``gates`` are those of an update's recipe. ``removed`` and ``archived``
     are the older generations that were removed, or became archives. ``warnings`` are failures after
-    the publication. ``expected_bytes`` is what the generations of ``keep_for`` will take, if they
-    come as often as until now. ``seconds`` are durations by step.
+    the publication. ``seconds`` are durations by step.
     """
 
     store: str
@@ -48,7 +48,6 @@ class StoreResult:
     removed: list[str] = field(default_factory=list)
     archived: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    expected_bytes: int | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -80,6 +79,11 @@ class StoreResult:
             pass
         return self
 
+    def log_warnings(self) -> None:
+        """Write the warnings to the log ``geolookup``."""
+        for warning in self.warnings:
+            getLogger("geolookup").warning("%s", warning)
+
     def line(self) -> str:
         """Return the result in one line."""
         about = [self.name or "no dataset"]
@@ -96,6 +100,4 @@ class StoreResult:
             for names, word in ((self.removed, "removed"), (self.archived, "archived"))
             if names
         ]
-        if self.expected_bytes is not None:
-            parts.append(f"at this pace, all to keep will take about {self.expected_bytes:,} bytes")
         return "; ".join(parts)

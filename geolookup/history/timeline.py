@@ -1,43 +1,40 @@
 """When answers changed: the generations of a store, each compared with the one before.
 
 Strategy: the changes of the current generation (``in_force``) are read from the newest back, the
-rows of each two neighbours from their file (``changes``). The first answer is the one before the
-oldest change, so no past generation is opened.
+rows of each two neighbours from their file (``change_files``). The first answer is the one before
+the oldest change, so no past generation is opened.
 """
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from geolookup.contract.address import canonical
+from geolookup.contract.address import canonical, effective, parse
+from geolookup.contract.cleaning import clean_text
 from geolookup.contract.gregorian import timestamp
 from geolookup.contract.paths import names_of, resolve_fields
-from geolookup.dataset.files import Dataset
+from geolookup.contract.special import is_private
+from geolookup.dataset.networks import Network, same_kind_around
 from geolookup.errors import DatasetError, PrivateAddressError
-from geolookup.history.change_files import ChangedRow, rows_between, rows_in_file
-from geolookup.history.changes import changes_path
-from geolookup.history.question import Question, read_question
-from geolookup.history.unpacked import open_unpacked
+from geolookup.history.archived import open_unpacked
+from geolookup.history.change_files import (
+    ChangedRow,
+    LayerChange,
+    Pair,
+    rows_between,
+    rows_in_file,
+)
 from geolookup.kernel import State
 from geolookup.store import pointer
 from geolookup.store.in_force import Period, periods
 from geolookup.store.requirements import Requirements
-from geolookup.store.resolve import fingerprint
-
-#: A value before and after.
-Pair = tuple[Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class LayerChange:
-    """A layer whose values differ; each pair is of before and after, None is unknown."""
-
-    fields: dict[str, Pair]  # by path, the values that differ
-    sources: Pair  # the names of the sources that decided
+from geolookup.store.resolve import fingerprint, retry_if_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class Change:
     layers: Mapping[str, LayerChange]  # those with fields that differ
 
     @property
-    def fields(self) -> dict[str, tuple[Any, Any]]:
+    def fields(self) -> dict[str, Pair]:
         """The value before and after of each field that differs, by path; None is unknown."""
         layers = self.layers.values()
         return {path: pair for layer in layers for path, pair in layer.fields.items()}
@@ -90,16 +87,48 @@ def history(
     As of the instant of the requirements, it ends with the generation in force then. With trusted
     keys, each generation must be signed.
     """
-    question = read_question(ip, clean=clean)
-    while True:
-        # The same fingerprint after an error: no generation was removed meanwhile.
-        seen = fingerprint(store)
-        try:
-            known = _known_periods(store, requirements.instant)
-            return _history(_Generations(store, requirements), known, question, names_of(names))
-        except DatasetError:
-            if fingerprint(store) == seen:
-                raise
+    question = _question(ip, clean=clean)
+    read = partial(_history, store, question, names_of(names), requirements)
+    return retry_if_changed(read, partial(fingerprint, store))
+
+
+def _history(
+    store: str, question: Question, names: tuple[object, ...], requirements: Requirements
+) -> History:
+    known = _known_periods(store, requirements.instant)
+    opened = cache(partial(open_unpacked, store, check=requirements.signature_check()))
+    newest, address = opened(known[0].generation), canonical(*question.where[:2])
+    stored = newest.schema.stored
+    wanted = {field.path for field in resolve_fields(names, stored, "history")} if names else None
+    columns = tuple(field.path for field in stored)
+    values = dict(zip(columns, State(newest).values([address], columns, 0)[0], strict=True))
+    changes: list[Change] = []
+    for after, before in pairwise(known):
+        pair = before.generation, after.generation
+        if len({*pair}) == 1:  # another one between them is pruned
+            continue
+        file = Path(pointer.changes_of(store, *pair))
+        # The files are not signed.
+        rows = None if requirements.keys else rows_in_file(file, pair, *question.where)
+        if rows is None:
+            rows = rows_between(opened(pair[0]), opened(pair[1]), *question.where)
+        changes += _changes(before, after, question.where[0], rows, wanted)
+        for changed in (layer for row in rows[:1] for layer in row.layers.values()):
+            values |= {path: value for path, (value, _) in changed.fields.items()}
+    if not changes and not newest.schema.private_layers and _is_private(*question.where):
+        raise PrivateAddressError(address)
+    known_values = {path: value for path, value in values.items() if value is not None}
+    first = FirstAnswer(
+        timestamp(known[-1].begin),
+        known[-1].generation,
+        None if question.is_prefix else _only(known_values, wanted),
+    )
+    return History(question.text, tuple(changes), first)
+
+
+def _only(fields: dict[str, Any], wanted: Collection[str] | None) -> dict[str, Any]:
+    """Return the fields that are wanted; None: all."""
+    return {path: value for path, value in fields.items() if wanted is None or path in wanted}
 
 
 def _known_periods(store: str, until: int | None) -> list[Period]:
@@ -116,73 +145,12 @@ def _known_periods(store: str, until: int | None) -> list[Period]:
     return known
 
 
-def _history(
-    generations: _Generations,
-    known: list[Period],
-    question: Question,
-    names: tuple[object, ...],
-) -> History:
-    newest = generations.opened(known[0].generation)
-    stored = newest.schema.stored
-    paths = {field.path for field in resolve_fields(names, stored, "history")} if names else None
-    changes: list[Change] = []
-    values = _values(newest, question.address)
-    for after, before in pairwise(known):
-        rows = generations.rows(before.generation, after.generation, question)
-        changes += _changes(before, after, question.family, rows, paths)
-        for row in rows[:1]:
-            values = {path: field.values[0] for path, field in row.fields.items()}
-    if question.is_private and not changes and not newest.schema.private_layers:
-        raise PrivateAddressError(question.address)
-    fields = {
-        path: value
-        for path, value in values.items()
-        if value is not None and (paths is None or path in paths)
-    }
-    first = known[-1]
-    answer = FirstAnswer(
-        timestamp(first.begin), first.generation, None if question.is_prefix else fields
-    )
-    return History(question.text, tuple(changes), answer)
-
-
-def _values(dataset: Dataset, address: str) -> dict[str, Any]:
-    """Return the values of all stored fields by path; None if unknown."""
-    paths = tuple(field.path for field in dataset.schema.stored)
-    return dict(zip(paths, State(dataset).values([address], paths, 0)[0], strict=True))
-
-
-class _Generations:
-    """The generations of a store, opened when they are needed."""
-
-    def __init__(self, store: str, requirements: Requirements) -> None:
-        self._store, self._requirements = store, requirements
-        self._opened: dict[str, Dataset] = {}
-
-    def opened(self, generation: str) -> Dataset:
-        """Return a generation that meets the requirements."""
-        if generation not in self._opened:
-            check = self._requirements.signature_check()
-            self._opened[generation] = open_unpacked(self._store, generation, check)
-        return self._opened[generation]
-
-    def rows(self, old: str, new: str, question: Question) -> list[ChangedRow]:
-        """Return where the answers of two generations differ, in address order."""
-        if old == new:  # another one between them is pruned
-            return []
-        where = question.family, question.first, question.last
-        rows = None
-        if not self._requirements.keys:  # the files are not signed
-            rows = rows_in_file(changes_path(Path(self._store), old, new), (old, new), *where)
-        return rows_between(self.opened(old), self.opened(new), *where) if rows is None else rows
-
-
 def _changes(
     before: Period,
     after: Period,
     family: int,
     rows: Iterable[ChangedRow],
-    paths: Collection[str] | None,
+    wanted: Collection[str] | None,
 ) -> list[Change]:
     """Return the changes in some fields (None: in all); neighbours that changed alike are one."""
     until = after.begin if before.end is None else before.end
@@ -190,7 +158,11 @@ def _changes(
     changes: list[Change] = []
     end = -1  # of the last change
     for row in rows:
-        layers = _layers(row, paths)
+        layers = {
+            name: LayerChange(fields, layer.sources)
+            for name, layer in row.layers.items()
+            if (fields := _only(layer.fields, wanted))
+        }
         if not layers:
             continue
         first, last = canonical(family, row.first), canonical(family, row.last)
@@ -202,14 +174,50 @@ def _changes(
     return changes
 
 
-def _layers(row: ChangedRow, paths: Collection[str] | None) -> dict[str, LayerChange]:
-    """Return the layers in which some fields differ (None: any)."""
-    layers: dict[str, LayerChange] = {}
-    for path, field in row.fields.items():
-        old, new = field.values
-        # 1 is another value than true, but not than 1.0.
-        differs = old != new or (type(old) is bool) != (type(new) is bool)
-        if differs and (paths is None or path in paths):
-            layer = layers.setdefault(field.layer, LayerChange({}, field.sources))
-            layer.fields[path] = field.values
-    return layers
+class Question(NamedTuple):
+    """The addresses of a history; one that carries an IPv4 address is that address."""
+
+    text: str  # of the address or prefix as asked, canonical
+    where: tuple[int, int, int]  # family, first and last address
+    is_prefix: bool  # as asked: a prefix of one address too
+
+
+def _is_private(family: int, first: int, last: int) -> bool:
+    """Return whether all of a range is in special-purpose space."""
+    ends = same_kind_around(family, first, first, last)
+    return is_private(family, first) and ends == (first, last)
+
+
+def _question(ip: object, *, clean: bool) -> Question:
+    """Read an address, or a network of ``ipaddress``, or the text of either.
+
+    With ``clean`` a text that is neither is cleaned. Raises InvalidAddressError.
+    """
+    network = _network(ip)
+    if network is None:
+        family, first = parse(clean_text(ip) if clean else ip)
+        text, last = canonical(family, first), first
+    else:
+        text, family = str(network), network.version
+        first, last = int(network[0]), int(network[-1])
+    # The IPv4 range that both ends carry: 2002:808:800::/40 carries 8.8.8.0 to 8.8.8.255.
+    ends = effective(family, first), effective(family, last)
+    if ends[0][0] == ends[1][0] == 4:
+        (family, first), (_, last) = ends
+    return Question(text, (family, first, last), network is not None)
+
+
+def _network(ip: Any) -> Network | None:
+    """Return the network that a value is or that a text names; None if it may be an address."""
+    if issubclass(type(ip), (ipaddress.IPv4Network, ipaddress.IPv6Network)):
+        return ip  # type: ignore[no-any-return]
+    if not issubclass(type(ip), str) or "/" not in ip:
+        return None
+    address, _, length = str(ip).strip().partition("/")
+    try:
+        parse(address)  # stricter than ipaddress: no zone ids
+        if not (length.isascii() and length.isdigit()):  # no masks
+            return None
+        return ipaddress.ip_network(f"{address}/{length}")
+    except ValueError:  # InvalidAddressError is one
+        return None

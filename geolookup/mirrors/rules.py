@@ -17,8 +17,7 @@ from geolookup.history.publishing import check_expected
 from geolookup.mirrors.index import INDEX, Index, has_expired, read_index
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement, serial_of
-from geolookup.store.signatures import check_trusted
-from geolookup.store.trusted import name_in, trust_of
+from geolookup.store.trusted import check_trusted, name_in, trust_of
 
 _WRITE = "write it again with 'geolookup mirror'"
 _NAME_KEY = "name the private key with --signing-key"

@@ -92,11 +92,7 @@ class Mirror:
             if isinstance(remote, str):
                 return _local(Path(remote), sha256, largest), 0
             _keep_only(cache, f"{remote.file}-{remote.identity}")
-            # Also without a length: a part of the index would not have its signature.
-            progress = Progress(silent=True)
-            fetched = fetch(
-                remote, sha256, cache, progress, limits, lambda path: path.name == INDEX
-            )
+            fetched = fetch(remote, sha256, cache, Progress(silent=True), limits)
             return fetched.file.path, fetched.file.bytes if fetched.changed else 0
 
     @contextmanager

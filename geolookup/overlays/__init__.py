@@ -28,12 +28,12 @@ from geolookup.filesystem import atomic, opener
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.overlays.sources import compile_file, files_of
-from geolookup.store.cached import open_entry
 from geolookup.store.requirements import Requirements
 from geolookup.store.resolve import (
     DatasetPath,
     checked_generation,
     file_fingerprint,
+    open_entry,
     retry_if_changed,
 )
 

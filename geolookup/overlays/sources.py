@@ -38,7 +38,7 @@ def files_of(file: str) -> list[Path]:
         from geolookup_builder.sources.reading.inputs import paths
 
     recipe = loading.load(path)
-    files = [path, *filter(None, (recipe.countries, recipe.enrich.stations))]
+    files = [path, *filter(None, [recipe.countries])]
     for spec in recipe.sources:
         if spec.is_dataset:
             files += _files_of_dataset(spec)

@@ -1,9 +1,8 @@
 """Files from other machines: https, s3 and gs addresses, downloaded into a cache of whole files.
 
-In the order of a download: ``address`` (checked) -> ``key`` (the credential) -> ``months`` (of an
-address with ``{month}``) -> ``web`` and ``buckets`` (one request) -> ``transfer`` (retries,
-resuming) -> ``content`` (the expected file, with its end) -> ``cache`` (atomic replacement). All
-share this module: the answer of a request, and the limits of a download.
+In the order of a download: ``address`` (checked) -> ``key`` (the credential) -> ``web`` or
+``buckets`` (one request) -> ``transfer`` (months, retries, resuming, checks) -> ``cache`` (atomic
+replacement). All share this module: the answer of a request, and the limits of a download.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-#: Seconds of the highest rate that may be received at once, after a time without bytes.
-_BURST = 1.0
 #: Doublings after which a wait is far beyond any limit, and still no float overflows.
 _MOST_DOUBLINGS = 16
 
@@ -23,14 +20,18 @@ _MOST_DOUBLINGS = 16
 class Version:
     """The version of a remote file; unknown members are empty.
 
-    ``modified`` is ISO 8601 in UTC. Equal validators (a strong ETag, a sure date, a generation)
-    mean equal bytes. ``month`` is the month of an address with ``{month}``.
+    ``etag`` is an entity tag, or the generation of an object. ``modified`` is ISO 8601 in UTC.
+    ``month`` is the month of an address with ``{month}``.
     """
 
     etag: str = ""
     modified: str = ""
-    validator: str = ""
     month: str = ""
+
+    @property
+    def validator(self) -> str:
+        """The tag if equal ones mean equal bytes, else empty (RFC 9110, 8.8.1: weak tags)."""
+        return "" if self.etag.startswith("W/") else self.etag
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,6 @@ class Answer:
     """The bytes of a file from ``start`` on; ``total`` is the size of the whole file if known.
 
     ``ends``: length or protocol show the end, so truncation is noticed.
-    ``coding`` is "gzip" if the server compressed the response (Content-Encoding).
     """
 
     version: Version
@@ -46,7 +46,6 @@ class Answer:
     total: int | None
     start: int = 0
     ends: bool = True
-    coding: str = ""
 
 
 class TransientError(Exception):
@@ -58,6 +57,14 @@ class TransientError(Exception):
     def __init__(self, problem: str, *, wait: float | None = None, discard: bool = False) -> None:
         super().__init__(problem)
         self.problem, self.wait, self.discard = problem, wait, discard
+
+
+class NoConnectionError(TransientError):
+    """No connection was made; ``attempts`` are enough to know that a retry will not help soon."""
+
+    def __init__(self, problem: str, *, attempts: int = 3) -> None:
+        super().__init__(problem)
+        self.attempts = attempts
 
 
 def backoff_wait(failures: int, first: float, longest: float) -> float:
@@ -83,16 +90,15 @@ class Limits:
     fastest: int | None = None  # the highest rate, in bytes a second
     largest: int = 64 << 30
 
-    def wait(self, failures: int, retry_after: float | None) -> float | None:
-        """Return the seconds to wait after that many failures; None to give up.
-
-        ``retry_after`` is the wait that the server asks for (Retry-After).
-        """
-        if failures >= self.attempts or (retry_after or 0) > self.longest_wait:
+    def wait(self, failures: int, error: TransientError) -> float | None:
+        """Return the seconds to wait after that many failures; None to give up."""
+        # A name that is not found is seldom found a minute later.
+        most = error.attempts if isinstance(error, NoConnectionError) else self.attempts
+        if failures >= min(most, self.attempts) or (error.wait or 0) > self.longest_wait:
             return None
         longest = backoff_wait(failures, self.first_wait, self.longest_wait)
         # Half to all of the backoff: 8 s become 4 to 8 s.
-        return max(retry_after or 0, longest * random.uniform(0.5, 1))  # noqa: S311 (no secret)
+        return max(error.wait or 0, longest * random.uniform(0.5, 1))  # noqa: S311 (no secret)
 
 
 class Pace:
@@ -100,21 +106,20 @@ class Pace:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._since = self._due = time.monotonic()
+        self._since = self._last = time.monotonic()
         self._received = 0
 
     def keep(self, count: int) -> None:
         """Wait if ``count`` more bytes came too fast; TransientError if they came too slowly."""
-        now, limits = time.monotonic(), self._limits
+        limits = self._limits
         if limits.fastest is not None:
-            # When the bytes so far are due (a leaky bucket). A pause saves up a second at most.
-            self._due = max(self._due, now - _BURST) + count / limits.fastest
-            if self._due > now:
-                time.sleep(self._due - now)
+            due = self._last + count / limits.fastest
+            time.sleep(max(0.0, due - time.monotonic()))
+        self._last = time.monotonic()
         self._received += count
-        passed = time.monotonic() - self._since
-        if passed < limits.pace_over:
-            return
-        if self._received < passed * limits.slowest:
-            raise TransientError(f"the server sends fewer than {limits.slowest:,} bytes a second")
-        self._since, self._received = time.monotonic(), 0
+        passed = self._last - self._since
+        if passed >= limits.pace_over:
+            if self._received < passed * limits.slowest:
+                problem = f"the server sends fewer than {limits.slowest:,} bytes a second"
+                raise TransientError(problem)
+            self._since, self._received = self._last, 0

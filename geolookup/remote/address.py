@@ -22,7 +22,7 @@ TEXTS = ("sha256", "file", "key_env", "key_file", "key_as")
 SWITCH = "insecure"
 #: The placeholder of the key in an address.
 KEY_PLACEHOLDER = "{key}"
-#: The placeholder of a month, such as 2026-11; ``months`` chooses it for each request.
+#: The placeholder of a month, such as 2026-11; ``transfer`` chooses it for each request.
 MONTH_PLACEHOLDER = "{month}"
 CORRECT_PATH = "correct the path in the recipe"
 _KEYS = ("key_env", "key_file", "key_as")
@@ -37,8 +37,8 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _HEADER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NAME_IT = 'state the name of the file: file = "name.csv.gz"'
+_NO_PAGE = "write a host, {key} after it, and no fragment (#)"
 _BY_KEY = "key_env or key_file"
-_NOT_AS_HOST = "put it into path or query"
 _ONE_MONTH = "drop it, or write the month into the path"
 
 
@@ -70,8 +70,7 @@ class Remote:
 
     @property
     def identity(self) -> str:
-        """The identity of this address in the cache."""
-        # 48 bits: enough to tell the addresses of one cache apart.
+        """The identity of this address in the cache, of 48 bits."""
         return hashlib.sha256(self.uri.encode()).hexdigest()[:12]
 
     def of_month(self, month: str) -> Remote:
@@ -133,13 +132,11 @@ def location(recipe: Path, path: str, texts: Mapping[str, str], *, insecure: boo
         raise BuildError(recipe, f"source.{key} {problem}", remedy="drop it")
     if not scheme:
         return path
-    return _local_path(recipe, path) if scheme == "file" else _remote(recipe, path, texts, insecure)
-
-
-def _local_path(recipe: Path, uri: str) -> str:
-    parts = _split(uri)
+    if scheme != "file":
+        return _remote(recipe, path, texts, insecure)
+    parts = _split(path)
     if parts.hostname not in (None, "localhost") or parts.query or not parts.path:
-        problem = f"{without_secrets(uri)} is not a local file"
+        problem = f"{without_secrets(path)} is not a local file"
         raise BuildError(recipe, problem, remedy="write file:///folder/file")
     return url2pathname(parts.path)
 
@@ -154,14 +151,13 @@ def _remote(recipe: Path, uri: str, texts: Mapping[str, str], insecure: bool) ->
     is_unset = not (remote.key_env or remote.key_file) and (in_uri or "key_as" in keys)
     is_pinned = MONTH_PLACEHOLDER in uri and "sha256" in texts
     is_plain = _FILE_NAME.fullmatch(remote.of_month("2026-11").file)
-    is_page = not parts.hostname or parts.fragment
+    is_page = not parts.hostname or parts.fragment or KEY_PLACEHOLDER in parts.netloc
     for is_fault, problem, remedy in (
         (not is_plain, f"{address} does not end in a plain file name", _NAME_IT),
-        (is_page, f"{address} is not the address of a file", "write it without a fragment (#)"),
+        (is_page, f"{address} is not the address of a file", _NO_PAGE),
         ("@" in parts.netloc, f"{address} holds a user or a password", f"give them with {_BY_KEY}"),
         (is_open, f"{address} is not encrypted", "write https://, or insecure = true"),
         ({"key_env", "key_file"} <= keys.keys(), "both source.key_env and key_file", "keep one"),
-        (KEY_PLACEHOLDER in parts.netloc, f"{address} has {{key}} for its host", _NOT_AS_HOST),
         (is_pinned, "source.sha256 is of the file of one month", _ONE_MONTH),
         (is_unset, "no key for the source", f"state {_BY_KEY}"),
         (in_uri and "key_as" in keys, "both {key} and source.key_as", "keep one of them"),

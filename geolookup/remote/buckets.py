@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from geolookup.errors import BuildError, near_match
-from geolookup.remote import Answer, Limits, TransientError, Version
+from geolookup.remote import Answer, Limits, NoConnectionError, TransientError, Version
 from geolookup.remote.address import Remote, is_local
 
 _CHUNK = 1 << 20
@@ -33,11 +33,8 @@ def request(
     From byte ``start`` on, the rest of that version is sent. Raises TransientError if a retry may
     help, else BuildError.
     """
-    # s3://bucket/a/b.csv -> "bucket/a/b.csv": Arrow's paths begin with the bucket.
-    path = unquote(urlsplit(remote.uri).netloc + urlsplit(remote.uri).path)
-    options = _options(remote)
     with _arrow_errors(remote):
-        file = _file_system(remote, options, limits).open_input_file(path)
+        file = _open(remote, limits)
     with file:
         with _arrow_errors(remote):
             version, total = _version(file.metadata()), file.size()
@@ -49,28 +46,28 @@ def request(
             yield Answer(version, _chunks(remote, file, at, total), total, at)
 
 
-def _options(remote: Remote) -> dict[str, Any]:
-    names = (*_OPTIONS, "region") if remote.scheme == "s3" else _OPTIONS
-    options: dict[str, Any] = dict(parse_qsl(urlsplit(remote.uri).query))
-    for name in options:
-        if name not in names:
-            problem = f"unknown option {name} of {remote.safe_uri}"
-            raise BuildError(remote.recipe, problem, remedy=near_match(name, names))
+def _open(remote: Remote, limits: Limits) -> pa.NativeFile:
+    """Open an object with the options of the query; BuildError for one that is unknown."""
+    parts, is_s3 = urlsplit(remote.uri), remote.scheme == "s3"
+    names = (*_OPTIONS, "region") if is_s3 else _OPTIONS
+    options: dict[str, Any] = dict(parse_qsl(parts.query))
+    for name in options.keys() - {*names}:
+        problem = f"unknown option {name} of {remote.safe_uri}"
+        raise BuildError(remote.recipe, problem, remedy=near_match(name, names))
     # An endpoint_override is "host:port" without a scheme; "//" makes urlsplit read it as a host.
     host = urlsplit("//" + options.get("endpoint_override", "")).hostname
     if options.get("scheme", "https") != "https" and not (remote.insecure or is_local(host)):
         problem = f"{remote.safe_uri} is not encrypted"
         raise BuildError(remote.recipe, problem, remedy="write scheme=https, or insecure = true")
-    return {**options, "anonymous": options.get("anonymous") == "true"}
-
-
-def _file_system(remote: Remote, options: dict[str, Any], limits: Limits) -> fs.FileSystem:
-    if remote.scheme == "gs":
-        limit = timedelta(seconds=math.ceil(limits.silence))
-        return fs.GcsFileSystem(**options, retry_time_limit=limit)
-    once = fs.AwsStandardS3RetryStrategy(max_attempts=1)  # ``transfer`` retries
-    silence = {"connect_timeout": limits.silence, "request_timeout": limits.silence}
-    return fs.S3FileSystem(**options, **silence, retry_strategy=once)
+    options["anonymous"], silence = options.get("anonymous") == "true", limits.silence
+    if is_s3:
+        once = fs.AwsStandardS3RetryStrategy(max_attempts=1)  # ``transfer`` retries
+        timeouts = {"connect_timeout": silence, "request_timeout": silence}
+        system = fs.S3FileSystem(**options, **timeouts, retry_strategy=once)
+    else:
+        system = fs.GcsFileSystem(**options, retry_time_limit=timedelta(seconds=ceil(silence)))
+    # s3://bucket/a/b.csv -> "bucket/a/b.csv": Arrow's paths begin with the bucket.
+    return system.open_input_file(unquote(parts.netloc + parts.path))
 
 
 def _version(metadata: dict[str, Any]) -> Version:
@@ -80,25 +77,19 @@ def _version(metadata: dict[str, Any]) -> Version:
         for name, value in (metadata or {}).items()
     }
     # gs states "generation", a number that each write of the object changes; s3 only the ETag.
-    etag = texts.get("etag", "")
-    modified = texts.get("last-modified") or texts.get("updated", "")
-    return Version(etag, _utc(modified), texts.get("generation") or etag)
-
-
-def _utc(text: str) -> str:
+    etag = texts.get("generation") or texts.get("etag", "")
     try:
-        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+        modified = datetime.fromisoformat(texts.get("last-modified") or texts.get("updated", ""))
     except ValueError:
-        return ""
+        return Version(etag)
+    return Version(etag, modified.astimezone(UTC).isoformat())
 
 
 def _chunks(remote: Remote, file: pa.NativeFile, start: int, total: int) -> Iterator[bytes]:
     with _arrow_errors(remote):
         file.seek(start)
-    for _ in range(start, total, _CHUNK):
-        with _arrow_errors(remote):
-            chunk = file.read(_CHUNK)
-        yield chunk
+        for _ in range(start, total, _CHUNK):
+            yield file.read(_CHUNK)
 
 
 @contextmanager
@@ -113,6 +104,7 @@ def _arrow_errors(remote: Remote) -> Iterator[None]:
         if isinstance(error, PermissionError) or any(word in text for word in _REFUSED):
             remedy = "check the credentials of the environment, or write anonymous=true"
             raise remote.failed("the bucket refuses access", remedy) from error
-        raise TransientError(
-            f"the bucket cannot be read ({' '.join(text.split())[:200]})"
-        ) from error
+        problem = f"the bucket cannot be read ({' '.join(text.split())[:200]})"
+        # Codes of libcurl: the name of the host was not found, no connection was made.
+        is_unreachable = any(f"curlCode: {code}," in text for code in (6, 7))
+        raise (NoConnectionError if is_unreachable else TransientError)(problem) from error

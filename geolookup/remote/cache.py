@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic, open_regular
@@ -37,10 +36,11 @@ from geolookup.filesystem.ownership import check_strictly
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.remote import Version
 from geolookup.remote.address import Remote
-from geolookup.remote.months import is_month
 
 #: Hexadecimal digits of the digest in a folder's name: enough to tell the files of one address.
 _DIGEST_DIGITS = 16
+#: A digest, empty for a part; a month. Both are parts of paths.
+_DIGEST, _MONTH = re.compile("(?:[0-9a-f]{64})?"), re.compile("(?:[0-9]{4}-(?:0[1-9]|1[0-2]))?")
 _CURRENT, _COMPILED, _PART = "kept.json", "compiled.json", "part.json"
 
 
@@ -61,6 +61,11 @@ class CachedFile:
     def known(self) -> Version | None:
         """The version that a request is conditional on; None if the file is refused."""
         return None if self.is_refused else self.version
+
+    def is_whole(self, sha256: str = "") -> bool:
+        """Return whether the file has the digest of its note, and ``sha256`` if stated."""
+        # Read anew at each use: a file changed on disk counts as missing.
+        return sha256 in ("", self.sha256) and sha256_of(self.path) == self.sha256
 
 
 class CacheEntry:
@@ -91,52 +96,33 @@ class CacheEntry:
         another user can have changed an entry that must be strict.
         """
         if self._remote.strict:
-            self._check_owners()
+            try:
+                # Who can write a file can write its digest in the note, too.
+                check_strictly([self._folder, *self._folder.rglob("*")])
+            except DatasetError as error:
+                problem = f"its copy in the cache is not safe: {error.path}: {error.problem}"
+                remedy = f"{error.remedy}, or use another cache"
+                raise self._remote.refused(problem, remedy) from error
         files = filter(None, map(self._noted, (_CURRENT, _COMPILED)))
-        return next((file for file in files if _is_whole(file, sha256)), None)
-
-    def _check_owners(self) -> None:
-        """Raise BuildError if another user can write the entry, a file of it, or a parent."""
-        try:
-            # Who can write a file can write its digest in the note, too.
-            check_strictly([self._folder, *self._folder.rglob("*")])
-        except DatasetError as error:
-            problem = f"its copy in the cache is not safe: {error.path}: {error.problem}"
-            remedy = f"{error.remedy}, or use another cache"
-            raise self._remote.refused(problem, remedy) from error
-
-    def _noted(self, name: str) -> CachedFile | None:
-        """Return the file that a note states; None if it is missing."""
-        members = _read(self._folder / name)
-        digest, size = str(members.get("sha256", "")), members.get("bytes")
-        version = _version(members)
-        folder = "part" if name == _PART else digest[:_DIGEST_DIGITS]
-        path = self._folder / folder / self._remote.of_month(version.month).file
-        if not isinstance(size, int) or not path.is_file():
-            return None
-        return CachedFile(path, size, digest, version, members.get("is_refused") is True)
+        return next((file for file in files if file.is_whole(sha256)), None)
 
     def part(self) -> CachedFile | None:
         """Return the partial file if it can be resumed."""
         part = self._noted(_PART)
         # Without a validator and a size nothing tells whether the file changed.
-        if part is None or not part.version.validator or part.bytes <= 0:
+        if part is None or not part.version.validator:
             return None
-        if part.path.stat().st_size >= part.bytes:
-            # The last run ended before the checks: request one byte, to learn if it is current.
-            os.truncate(part.path, part.bytes - 1)
-        return part
+        return part if part.path.stat().st_size < part.bytes else None
 
     def begin(self, total: int | None, version: Version) -> Path:
         """Begin a file at its first byte."""
         self.discard_part()
-        file = self._remote.of_month(version.month).file
-        part = CachedFile(self._folder / "part" / file, total or 0, "", version)
-        with atomic.output_errors(part.path):
-            part.path.parent.mkdir()
-            part.path.touch()
-            self._note(part, _PART)
-        return part.path
+        path = self._folder / "part" / self._remote.of_month(version.month).file
+        with atomic.output_errors(path):
+            path.parent.mkdir()
+            path.touch()
+            self._note(CachedFile(path, total or 0, "", version), _PART)
+        return path
 
     def discard_part(self) -> None:
         """Remove the partial file."""
@@ -164,10 +150,9 @@ class CacheEntry:
     def accept(self, path: Path) -> None:
         """Note that the current file, if it is at ``path``, has compiled; remove the one before."""
         current = self._noted(_CURRENT)
-        if current is None or current.path != path or current == self._noted(_COMPILED):
-            return
-        with self.lock(), atomic.output_errors(self._folder):
-            self._note(replace(current, is_refused=False), _CURRENT, _COMPILED)
+        if current is not None and current.path == path and current != self._noted(_COMPILED):
+            with self.lock(), atomic.output_errors(self._folder):
+                self._note(replace(current, is_refused=False), _CURRENT, _COMPILED)
 
     def refuse(self, path: Path) -> CachedFile | None:
         """Return the last file that compiled, and make it the current one instead of ``path``.
@@ -176,13 +161,31 @@ class CacheEntry:
         if the file has compiled before, in this version, or is not current.
         """
         current, compiled = self._noted(_CURRENT), self._noted(_COMPILED)
-        if compiled and not _is_whole(compiled):
+        if compiled and not compiled.is_whole():
             compiled = None
         if current is None or current.path != path or current == compiled:
             return None
         with self.lock(), atomic.output_errors(self._folder):
             self._note(compiled or replace(current, is_refused=True), _CURRENT)
         return compiled
+
+    def _noted(self, name: str) -> CachedFile | None:
+        """Return the file that a note states; None if it is missing, or the note is malformed."""
+        try:
+            with open_regular(self._folder / name) as stream:
+                note = json.load(stream)
+            digest, size, etag = note["sha256"], note["bytes"], note["etag"]
+            version = Version(etag, note["modified"], note["month"])
+            is_utc = not version.modified or datetime.fromisoformat(version.modified).tzinfo == UTC
+            is_path = _DIGEST.fullmatch(digest) and _MONTH.fullmatch(version.month)
+        except (OSError, ValueError, RecursionError, KeyError, TypeError):
+            return None
+        if not (is_utc and is_path and isinstance(size, int) and isinstance(etag, str)):
+            return None
+        folder = "part" if name == _PART else digest[:_DIGEST_DIGITS]
+        path = self._folder / folder / self._remote.of_month(version.month).file
+        file = CachedFile(path, size, digest, version, note.get("is_refused") is True)
+        return file if path.is_file() else None
 
     def _note(self, file: CachedFile, *names: str) -> None:
         """Write a file into the notes of these names; remove the files that no note states."""
@@ -191,8 +194,8 @@ class CacheEntry:
         for name in names:
             with atomic.staged_file(self._folder / name) as fresh:
                 fresh.write_text(json.dumps(members, indent=2) + "\n", encoding="utf-8")
-        digests = (str(_read(self._folder / name).get("sha256")) for name in (_CURRENT, _COMPILED))
-        noted = {"part", *(digest[:_DIGEST_DIGITS] for digest in digests)}
+        files = filter(None, map(self._noted, (_CURRENT, _COMPILED)))
+        noted = {"part", *(file.path.parent.name for file in files)}
         for folder in self._folder.iterdir():
             if folder.is_dir() and folder.name not in noted:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -202,32 +205,3 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file in lower-case hexadecimal."""
     with reading_errors(str(path)), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _is_whole(file: CachedFile, sha256: str = "") -> bool:
-    """Return whether a file has the digest of its note, and ``sha256`` if stated."""
-    # Read anew at each use: a file changed on disk counts as missing.
-    return sha256 in ("", file.sha256) and sha256_of(file.path) == file.sha256
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Read a JSON object; empty if the file is missing, damaged or not a regular file."""
-    try:
-        with open_regular(path) as file:
-            members = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return members if isinstance(members, dict) else {}
-
-
-def _version(members: dict[str, Any]) -> Version:
-    """Return the version that a note states, without members that are malformed."""
-    names = (field.name for field in fields(Version))
-    texts = {name: text for name in names if isinstance(text := members.get(name), str)}
-    if not is_month(texts.get("month", "")):
-        texts["month"] = ""  # it is a part of the path of the file
-    try:
-        is_utc = datetime.fromisoformat(texts.get("modified", "")).tzinfo == UTC
-    except ValueError:
-        is_utc = False
-    return Version(**texts if is_utc else {**texts, "modified": ""})

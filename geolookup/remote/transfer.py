@@ -1,69 +1,39 @@
-"""A download into the cache: retries, resuming, limits, checks, and the atomic replacement."""
+"""A download into the cache: retries, resuming, limits, checks, and the atomic replacement.
+
+Publishers name a file by the month of its data (``{month}``). A new month may begin days before its
+file is published, so the month before follows.
+"""
 
 from __future__ import annotations
 
 import time
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import cast
 
 from geolookup.errors import BuildError, DownloadError, MissingFileError
 from geolookup.filesystem.atomic import output_errors
+from geolookup.filesystem.signatures import END_BYTES, MMDB, PARQUET, looks_like
+from geolookup.filesystem.unpacking import packing, reading_errors
 from geolookup.progress import Progress
-from geolookup.remote import (
-    Answer,
-    Limits,
-    Pace,
-    TransientError,
-    Version,
-    content,
-)
+from geolookup.remote import Answer, Limits, NoConnectionError, Pace, TransientError, Version
 from geolookup.remote.address import MONTH_PLACEHOLDER, Remote
 from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.remote.key import hide_keys, key_of, mask_of
-from geolookup.remote.months import candidates, today
 
-#: Reads a file up to the end that its format has, such as a checksum, and returns whether it has
-#: one; BuildError for a damaged file.
-ReadThrough = Callable[[Path], bool]
 DEFAULT_LIMITS = Limits()
+_HEAD = 4096
+_ASK = "ask the vendor, or correct sha256 in the recipe"
+_KEY_OR_PATH = "the key or the path may be wrong"
 _LATER = "try again later"
 
 
-@contextmanager
-def _request(
-    remote: Remote, known: Version | None, start: int, limits: Limits
-) -> Iterator[Answer | None]:
-    """Yield the answer for the newest month that the server has, as ``_request_one`` does."""
-    months, answer = candidates(known.month if known else "", today()), None
-    with ExitStack() as stack:
-        for month in months if MONTH_PLACEHOLDER in remote.uri else ("",):
-            # Conditions and ranges are of the same address only.
-            same = known if known and known.month == month else None
-            one = _request_one(remote.of_month(month), same, start if same else 0, limits)
-            try:
-                answer = stack.enter_context(one)
-            except MissingFileError as error:
-                missing = error
-            else:
-                break
-        else:
-            raise missing
-        yield answer and replace(answer, version=replace(answer.version, month=month))
-
-
-def _request_one(
-    remote: Remote, known: Version | None, start: int, limits: Limits
-) -> AbstractContextManager[Answer | None]:
-    if remote.scheme in ("s3", "gs"):
-        from geolookup.remote import buckets  # it loads Arrow
-
-        return buckets.request(remote, known, start, limits)
-    from geolookup.remote import web
-
-    return web.request(remote, known, start, limits)
+class UnreachableError(DownloadError):
+    """No connection to a server was made: other downloads may have to fail too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,33 +50,25 @@ class FetchedFile:
         return f"fetched {size}{resumed}" if self.changed else f"unchanged, {size}"
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """The effect of a download: whether the file changed, and its size if known."""
+def ask(
+    remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMITS
+) -> tuple[bool, str]:
+    """Ask once whether ``fetch`` would download a file; return that, and a line about it.
 
-    changed: bool
-    bytes: int | None
-
-    def __str__(self) -> str:
-        size = "a file of unknown size" if self.bytes is None else f"{self.bytes:,} bytes"
-        return f"would download {size}" if self.changed else f"unchanged, {size}"
-
-
-def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMITS) -> Pending:
-    """Ask once whether ``fetch`` would download a file; its bytes are not read.
-
-    The cache does not change. Raises BuildError.
+    The bytes of the file are not read, and the cache does not change. Raises BuildError.
     """
     current = CacheEntry(folder, remote).current(sha256)
-    unchanged = Pending(changed=False, bytes=current.bytes if current else None)
-    if current and sha256:
-        return unchanged
-    known = current.known if current else None
-    try:
-        with hide_keys(mask_of([remote])), _request(remote, known, 0, limits) as answer:
-            return Pending(changed=True, bytes=answer.total) if answer else unchanged
-    except TransientError as error:
-        raise remote.failed(error.problem, _LATER, error.wait) from error
+    if not (current and sha256):
+        known = current.known if current else None
+        try:
+            with hide_keys(mask_of([remote])), _request(remote, known, 0, limits) as answer:
+                if answer is not None:
+                    is_known = answer.total is not None
+                    size = f"{answer.total:,} bytes" if is_known else "a file of unknown size"
+                    return True, f"would download {size}"
+        except TransientError as error:
+            raise _failure(remote, error, error.problem) from error
+    return False, str(FetchedFile(cast("CachedFile", current), changed=False))
 
 
 def fetch(
@@ -115,21 +77,88 @@ def fetch(
     folder: Path,
     progress: Progress,
     limits: Limits = DEFAULT_LIMITS,
-    read_through: ReadThrough = lambda _path: False,
+    read_through: Callable[[Path], object] = lambda _path: None,
 ) -> FetchedFile:
     """Download the file of an address into the cache at ``folder``, unless it is current there.
 
     With ``sha256``, a file is current if it has that digest, and no other file is accepted.
-    ``read_through`` checks a downloaded file further; without a length, the end that it sees shows
-    that the file is whole. Raises DownloadError if the server does not deliver the file, BuildError
-    if the file is refused; the cached file then stays.
+    ``read_through`` reads a downloaded file up to its end, and raises BuildError if it is damaged.
+    Raises DownloadError if the server does not deliver the file, BuildError if the file is refused;
+    the cached file then stays.
     """
-    cached = CacheEntry(folder, remote)
+    cached, failures = CacheEntry(folder, remote), 0
     with hide_keys(mask_of([remote])), cached.lock():
         current = cached.current(sha256)
         if current is not None and sha256:
             return FetchedFile(current, changed=False)
-        return _Transfer(remote, sha256, cached, current, progress, limits, read_through).run()
+        transfer = _Transfer(remote, sha256, cached, current, progress, limits, read_through)
+        while True:
+            try:
+                return transfer.attempt()
+            except TransientError as error:
+                if error.discard or cached.part() is None:
+                    cached.discard_part()
+                failures += 1
+                wait = limits.wait(failures, error)
+                if wait is None:
+                    asked = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
+                    times = f"tried {failures} times" if failures > 1 else "tried once"
+                    raise _failure(remote, error, f"{error.problem}{asked} ({times})") from error
+                if not isinstance(
+                    error, NoConnectionError
+                ):  # those waits are short, and the error says it
+                    progress.note(f"{error.problem}; retry in {wait:.1f} s")
+                time.sleep(wait)
+
+
+def candidates(known: str, day: date) -> tuple[str, ...]:
+    """Return the months to request, the newest first; ``known`` is that of the cached file.
+
+    An older file never replaces the cached one: on 2026-12-02 with the file of 2026-12 cached, only
+    2026-12 is requested, also if the publisher has withdrawn it. Without a cached file, 2026-11
+    follows.
+    """
+    before = day.replace(day=1) - timedelta(days=1)
+    months = (f"{date:%Y-%m}" for date in (day, before))
+    return tuple(month for month in months if month >= known) or (known,)
+
+
+def today() -> date:
+    """Return the day in UTC."""
+    return datetime.now(UTC).date()
+
+
+@contextmanager
+def _request(
+    remote: Remote, known: Version | None, start: int, limits: Limits
+) -> Iterator[Answer | None]:
+    """Yield the answer for the newest month that the server has; None if it is ``known``."""
+    if remote.scheme in ("s3", "gs"):
+        from geolookup.remote.buckets import request  # it loads Arrow
+    else:
+        from geolookup.remote.web import request
+    months, answer = candidates(known.month if known else "", today()), None
+    with ExitStack() as stack:
+        for month in months if MONTH_PLACEHOLDER in remote.uri else ("",):
+            # Conditions and ranges are of the same address only.
+            same = replace(known, month="") if known and known.month == month else None
+            one = request(remote.of_month(month), same, start if same else 0, limits)
+            try:
+                answer = stack.enter_context(one)
+            except MissingFileError as error:
+                missing = error
+            else:
+                break
+        else:
+            raise missing
+        yield answer and replace(answer, version=replace(answer.version, month=month))
+
+
+def _failure(remote: Remote, error: TransientError, problem: str) -> DownloadError:
+    if isinstance(error, NoConnectionError):
+        remedy = f"check the network, or {_LATER}"
+        return UnreachableError(remote.safe_uri, problem, wait=None, remedy=remedy)
+    return remote.failed(problem, _LATER, error.wait)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,30 +171,10 @@ class _Transfer:
     former: CachedFile | None
     progress: Progress
     limits: Limits
-    read_through: ReadThrough
+    read_through: Callable[[Path], object]
 
-    def run(self) -> FetchedFile:
-        """Try until the file is downloaded, or until the limits are reached."""
-        failures = 0
-        while True:
-            try:
-                return self._attempt()
-            except TransientError as error:
-                if error.discard or self.cached.part() is None:
-                    self.cached.discard_part()
-                failures += 1
-                wait = self.limits.wait(failures, error.wait)
-                if wait is None:
-                    raise self._failure(error, failures) from error
-                self.progress.note(f"{error.problem}; retry in {wait:.1f} s")
-                time.sleep(wait)
-
-    def _failure(self, error: TransientError, failures: int) -> DownloadError:
-        requested = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
-        times = f"tried {failures} times" if failures > 1 else "tried once"
-        return self.remote.failed(f"{error.problem}{requested} ({times})", _LATER, error.wait)
-
-    def _attempt(self) -> FetchedFile:
+    def attempt(self) -> FetchedFile:
+        """Try once; TransientError if a retry may help."""
         # 3 MB of 10 are there: bytes from 3,000,000 on are requested, with If-Range. Status 206
         # continues the part, 200 begins anew.
         part, former = self.cached.part(), self.former
@@ -174,32 +183,40 @@ class _Transfer:
         with _request(self.remote, known, start, self.limits) as answer:
             if answer is None:
                 return FetchedFile(cast("CachedFile", former), changed=False)
+            if not (answer.ends or self.sha256):
+                problem = "the server does not state the length: the file may be truncated"
+                raise self.remote.refused(problem, "state its sha256 in the recipe")
             if part and answer.start:
                 self._check_same(part, answer)
                 path = part.path
             else:
-                # A response with a Content-Encoding is decompressed in place: no resuming.
-                month = answer.version.month
-                version = Version(month=month) if answer.coding else answer.version
-                path = self.cached.begin(answer.total, version)
-            self._receive(path, answer)
-        return self._finish(path, answer)
+                path = self.cached.begin(answer.total, answer.version)
+            try:
+                self._receive(path, answer)
+                digest = self._check(path)
+            except BuildError as error:
+                self.cached.discard_part()
+                if answer.start:  # the file may be of two versions
+                    raise TransientError(error.problem) from error
+                raise self.remote.refused(error.problem, error.remedy) from error
+        kept = self.cached.keep(path, digest, answer.version)
+        return FetchedFile(kept, changed=True, start=answer.start)
 
     def _check_same(self, part: CachedFile, answer: Answer) -> None:
         """Raise TransientError if an answer continues another version than the part's."""
         # A 206 may leave out the ETag; then the total size is compared.
-        same = answer.version.validator in ("", part.version.validator) and not answer.coding
-        if not same or answer.total != part.bytes:
+        is_same = answer.version.validator in ("", part.version.validator)
+        if not is_same or answer.total != part.bytes:
             raise TransientError("the file changed on the server", discard=True)
 
     def _receive(self, path: Path, answer: Answer) -> None:
-        at, pace = answer.start, Pace(self.limits)
+        at, pace, largest = answer.start, Pace(self.limits), self.limits.largest
         with output_errors(path), path.open("ab") as file:
-            for chunk in self._chunks(answer):
+            for chunk in answer.chunks:
                 at += len(chunk)
-                if max(at, answer.total or 0) > self.limits.largest:
-                    self.cached.discard_part()
-                    raise content.too_large(self.remote.safe_uri, self.limits.largest)
+                if max(at, answer.total or 0) > largest:
+                    problem = f"the file is larger than {largest:,} bytes"
+                    raise self.remote.refused(problem, "download it, and name the local file")
                 file.write(chunk)
                 self.progress.bytes(at, answer.total)
                 pace.keep(len(chunk))
@@ -208,32 +225,29 @@ class _Transfer:
             problem = f"the file was truncated, at {at:,} of {answer.total:,} bytes"
             raise TransientError(problem, discard=at > answer.total)
 
-    def _chunks(self, answer: Answer) -> Iterator[bytes]:
-        try:
-            yield from answer.chunks
-        except TransientError:
-            # Some servers end without a mark of TLS: then a digest shows the end.
-            if answer.ends or not self.sha256:
-                raise
-
-    def _finish(self, path: Path, answer: Answer) -> FetchedFile:
-        """Check a complete part, and make it the current file."""
-        try:
-            if answer.coding:
-                content.decompress(path, self.limits.largest)
-            digest = sha256_of(path)
-            content.check(path, digest, self.sha256, key_of(self.remote))
-            has_end = self.read_through(path) or bool(answer.coding)
-        except BuildError as error:
-            self.cached.discard_part()
-            # A resumed file may be of two versions, and one without a length may have been cut.
-            if answer.start or not answer.ends:
-                raise TransientError(error.problem) from error
-            raise self.remote.refused(error.problem, error.remedy) from error
-        if not (answer.ends or self.sha256 or has_end):
-            self.cached.discard_part()
-            problem = "the server does not state the length, and a text has no end mark"
-            remedy = "name a compressed copy (.gz) of it, or state its sha256 in the recipe"
-            raise self.remote.refused(f"{problem}: it may be truncated", remedy)
-        kept = self.cached.keep(path, digest, answer.version)
-        return FetchedFile(kept, changed=True, start=answer.start)
+    def _check(self, path: Path) -> str:
+        """Return the digest of a complete part; BuildError if it is not what its name says."""
+        digest = sha256_of(path)
+        with reading_errors(str(path)), path.open("rb") as file:
+            head = file.read(_HEAD)
+            file.seek(max(0, path.stat().st_size - END_BYTES))
+            tail = file.read()
+        name, kind, key = path.name.lower(), looks_like(head, tail), key_of(self.remote)
+        is_page = head.removeprefix(BOM_UTF8).lstrip().startswith(b"<")  # no table begins so
+        has_key = key is not None and key.is_in(head.decode("latin-1"))
+        # "list.csv.gz" that is plain text is refused, "list.csv" that is gzip is not.
+        is_known = packing(path) or name.endswith((*PARQUET.endings, *MMDB.endings))
+        is_other = is_known and (kind is None or not name.endswith(kind.endings))
+        is_cut = kind is PARQUET and not tail.endswith(b"PAR1")
+        wrong = self.sha256 not in ("", digest)
+        for is_fault, problem, remedy in (
+            (wrong, f"the SHA-256 of the file is {digest}, but {self.sha256} is expected", _ASK),
+            (not head, "the downloaded file is empty", _ASK),
+            (is_page, "the server answered with an HTML or XML page", _KEY_OR_PATH),
+            (has_key, "the server answered with the key in the file", _KEY_OR_PATH),
+            (is_other or is_cut, f"the content is not a whole {path.suffix} file", _KEY_OR_PATH),
+        ):
+            if is_fault:
+                raise BuildError(path, problem, remedy=remedy)
+        self.read_through(path)
+        return digest

@@ -13,17 +13,17 @@ from __future__ import annotations
 import http.client
 import re
 import ssl
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.message import Message
 from email.utils import format_datetime, parsedate_to_datetime
 from urllib.error import URLError
 from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
-from geolookup.remote import Answer, Limits, TransientError, Version
+from geolookup.filesystem.signatures import GZIP
+from geolookup.remote import Answer, Limits, NoConnectionError, TransientError, Version
 from geolookup.remote.address import CORRECT_PATH, KEY_PLACEHOLDER, Remote, is_local
 from geolookup.remote.key import Key, key_of
 
@@ -44,26 +44,8 @@ LONGEST_DATE = 64
 _EARLY_YEAR = re.compile(r"\b00[0-9][0-9]\b")
 #: "bytes 100-199/200": first and last byte, both included, of 200; "*" for an unknown size.
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
-_SECONDS = re.compile(r"[0-9]+")
-#: RFC 9110, 8.8.2.2: a file may change twice within the second that a date resolves.
-_SURE_AFTER = timedelta(seconds=60)
-#: RFC 9111, 1.2.2: stands for any greater number of seconds.
-_MOST_SECONDS = 2.0**31
-
-
-class _Connection(http.client.HTTPSConnection):
-    """A connection whose end without the end mark of TLS (close_notify) is an error (RFC 8446)."""
-
-    def connect(self) -> None:
-        super().connect()
-        # Else anybody on the way could cut a body without a length, and it would look whole.
-        self.sock.suppress_ragged_eofs = False  # type: ignore[union-attr]
-
-
-class _SecureHandler(HTTPSHandler):
-    def https_open(self, sent: Request) -> http.client.HTTPResponse:
-        """Open a connection; Python's default context checks certificates."""
-        return self.do_open(_Connection, sent)
+#: Retry-After in seconds; of a date, the usual backoff is good enough.
+_SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 @contextmanager
@@ -83,7 +65,6 @@ def request(
         response.close()
         response, headers = _send(remote, {}, key, limits), {}
     with response:
-        _check(remote, response)
         if response.status == 304:
             if start or not headers:
                 problem = "says that a file is unchanged that was never fetched"
@@ -116,7 +97,7 @@ def _send(
 def _open(remote: Remote, sent: Request, limits: Limits) -> http.client.HTTPResponse:
     """Send one request; any status is returned, for urllib gets no handlers of statuses."""
     opener, host = OpenerDirector(), sent.host
-    for handler in (ProxyHandler(), HTTPHandler(), _SecureHandler()):
+    for handler in (ProxyHandler(), HTTPHandler(), HTTPSHandler()):
         opener.add_handler(handler)
     try:
         response: http.client.HTTPResponse = opener.open(sent, timeout=limits.silence)
@@ -128,8 +109,13 @@ def _open(remote: Remote, sent: Request, limits: Limits) -> http.client.HTTPResp
         if isinstance(reason, ssl.SSLCertVerificationError):
             problem = f"the certificate of {host} is not valid ({reason.verify_message})"
             raise remote.refused(problem, CORRECT_PATH) from error
+        problem = f"{host} cannot be reached ({_reason(reason)})"
         # Without its cause, whose text may contain bytes of the server.
-        raise TransientError(f"{host} cannot be reached ({_reason(reason)})") from None
+        if not isinstance(error, URLError):
+            raise TransientError(problem) from None
+        # The system has sent its packets again until the timeout.
+        attempts = 1 if isinstance(reason, TimeoutError) else 3
+        raise NoConnectionError(problem, attempts=attempts) from None
     return response
 
 
@@ -137,8 +123,6 @@ def _reason(error: object) -> str:
     """Return why a connection failed, without any text of the server."""
     if isinstance(error, TimeoutError):
         return "timeout"
-    if isinstance(error, ssl.SSLEOFError):
-        return "it ended without the end mark of TLS"
     return (isinstance(error, OSError) and error.strerror) or type(error).__name__
 
 
@@ -165,43 +149,37 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
 
 
-def _check(remote: Remote, response: http.client.HTTPResponse) -> None:
-    """Raise an error unless the response has a file, or the message that it is unchanged."""
+def _answer(
+    remote: Remote, response: http.client.HTTPResponse, start: int, key: Key | None
+) -> Answer:
+    """Return the answer of a response; an error unless it has the file, or the rest of it."""
     status, headers = response.status, response.headers
     if status in _PASSING:
-        wait = retry_seconds(headers.get("Retry-After", ""))
-        raise TransientError(f"the server answers {status}", wait=wait)
+        wait = _SECONDS.fullmatch(headers.get("Retry-After", "").strip())
+        raise TransientError(f"the server answers {status}", wait=float(wait[0]) if wait else None)
     if status in (401, 403):
         name = remote.key_env or remote.key_file
         remedy = f"check the key in {name}" if name else "state key_env or key_file if it needs one"
         raise remote.failed(f"the server refuses access ({status})", remedy)
     if status in (404, 410):
         raise remote.missing(f"no such file on the server ({status})")
-    if status not in (200, 206, 304):
+    if status not in (200, 206):
         raise remote.failed(f"the server answers {status}", "ask the vendor")
-
-
-def _answer(
-    remote: Remote, response: http.client.HTTPResponse, start: int, key: Key | None
-) -> Answer:
-    headers, is_part = response.headers, response.status == 206
     if "Content-Type" in headers and headers.get_content_type() in _PAGES:
         problem = "the server answered with an HTML page"
         raise remote.refused(problem, "the key or the path may be wrong")
-    coding = headers.get("Content-Encoding", "").strip().lower().replace("x-gzip", "gzip")
-    if coding not in ("", "identity", "gzip"):
-        problem = "the server sent a Content-Encoding that was not requested"
-        raise remote.refused(problem, "download it, and name the local file")
-    total = content_range(headers, start) if is_part else response.length
-    return Answer(
-        version=version(headers, key),
-        chunks=_chunks(response),
-        total=total,
-        start=start if is_part else 0,
-        # The last chunk has length 0, so a chunked body shows its end without a Content-Length.
-        ends=response.chunked or total is not None,
-        coding=coding.replace("identity", ""),
-    )
+    coding = headers.get("Content-Encoding", "identity").strip().lower()
+    # Servers state gzip also of files that are gzip themselves: their bytes are those of the file.
+    is_gzip = "gzip" in coding and remote.file.lower().endswith(GZIP.endings)
+    if coding != "identity" and not is_gzip:
+        problem = "the server sent it compressed, which was not requested"
+        remedy = f'state file = "{remote.file}.gz" in the recipe if that is gzip'
+        raise remote.refused(problem, remedy)
+    start = start if status == 206 else 0
+    total = content_range(headers, start) if status == 206 else response.length
+    # The last chunk has length 0, so a chunked body shows its end without a Content-Length.
+    ends = response.chunked or total is not None
+    return Answer(version(headers, key), _chunks(response), total, start, ends)
 
 
 def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
@@ -216,16 +194,17 @@ def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
 def conditions(version: Version | None, start: int = 0) -> dict[str, str]:
     """Return headers that request the file if it is another version, or its rest from ``start`` on.
 
-    The version comes from a file of the cache; malformed members are not sent.
+    The version comes from a file of the cache; a malformed tag is not sent.
     """
     if version is None:
         return {}
     if start:
         # If-Range: the whole file (200) instead of the part (206) if the validator differs.
-        validator = entity_tag(version.validator) or _http_date(version.validator)
-        return {"Range": f"bytes={start}-", "If-Range": validator} if validator else {}
-    etag, modified = entity_tag(version.etag), _http_date(version.modified)
-    headers = {"If-None-Match": etag, "If-Modified-Since": modified}
+        tag = entity_tag(version.validator)
+        return {"Range": f"bytes={start}-", "If-Range": tag} if tag else {}
+    date = datetime.fromisoformat(version.modified) if version.modified else None
+    modified = format_datetime(date, usegmt=True) if date else ""
+    headers = {"If-None-Match": entity_tag(version.etag), "If-Modified-Since": modified}
     return {name: value for name, value in headers.items() if value}
 
 
@@ -251,38 +230,15 @@ def content_range(headers: Message, start: int) -> int:
 
 
 def version(headers: Message, key: Key | None) -> Version:
-    """Return the version of the file; weak ETags and recent dates are not validators (RFC 9110)."""
-    etag = entity_tag(headers.get("ETag", ""))
+    """Return the version of the file; a malformed member is empty, and a tag with the key in it."""
+    etag, date = entity_tag(headers.get("ETag", "")), headers.get("Last-Modified", "")
     if key and key.is_in(etag):  # the cache stores the ETag
         etag = ""
-    modified, date = _instant(headers.get("Last-Modified", "")), _instant(headers.get("Date", ""))
-    text = modified.isoformat() if modified else ""
-    is_sure = modified is not None and date is not None and date - modified >= _SURE_AFTER
-    return Version(etag, text, etag if etag.startswith('"') else text if is_sure else "")
-
-
-def retry_seconds(retry_after: str) -> float | None:
-    """Return the seconds of a Retry-After (RFC 9110, 10.2.3), a number or a date; else None."""
-    if _SECONDS.fullmatch(retry_after.strip()):
-        return min(float(retry_after), _MOST_SECONDS)
-    until = _instant(retry_after)
-    return min(max(0.0, until.timestamp() - time.time()), _MOST_SECONDS) if until else None
-
-
-def _instant(date: str) -> datetime | None:
-    """Return the date of a header in UTC; None if it is malformed or too long."""
     if len(date) > LONGEST_DATE or _EARLY_YEAR.search(date):
-        return None
+        return Version(etag)
     try:
-        instant = parsedate_to_datetime(date)
-        return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
+        modified = parsedate_to_datetime(date)
+        modified = modified if modified.tzinfo else modified.replace(tzinfo=UTC)
+        return Version(etag, modified.astimezone(UTC).isoformat())
     except (ValueError, OverflowError):
-        return None
-
-
-def _http_date(iso: str) -> str:
-    """Return an instant of ISO 8601 in the format of headers; empty for another text."""
-    try:
-        return format_datetime(datetime.fromisoformat(iso), usegmt=True)
-    except ValueError:
-        return ""
+        return Version(etag)

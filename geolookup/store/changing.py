@@ -6,24 +6,19 @@ Whoever gets access removes unfinished files first.
 from __future__ import annotations
 
 import os
-import re
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.locks import hold_lock
+from geolookup.filesystem.locks import hold_lock, sweep
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.store import paths, pointer
 from geolookup.store.pointer import Publication
 
 _LOCK = ".lock"
-#: A generation that is being written, replaced or removed (`publish`, `prune`). Temporary names
-#: have the first 50 characters of an id.
-_UNFINISHED = re.compile(r"\.[0-9a-f]{50,64}\.")
 
 
 def store_path(store: str | os.PathLike[str] | None) -> Path:
@@ -50,42 +45,25 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Publication]]:
         else:
             pointer.read_existing(store)
         with hold_lock(store / _LOCK):
-            _tidy(store)
+            for name in ("", pointer.GENERATIONS, pointer.ARCHIVE, pointer.CHANGES):
+                sweep(store / name)
             yield pointer.read(store)
-
-
-def check_parent(store: Path) -> None:
-    """Raise OutputError if a store can neither be in its folder nor make it.
-
-    Only the user's store makes the folder that it is in.
-    """
-    if not _is_user_store(store) and not store.parent.is_dir():
-        raise OutputError(store.parent, "no such folder", "create it first")
 
 
 def check_place(store: Path) -> None:
     """Raise OutputError if a store can neither be written nor made."""
-    check_parent(store)
     with atomic.output_errors(store):
-        atomic.check_place(store)
         check_store(store)
-
-
-def _is_user_store(store: Path) -> bool:
-    return store == Path(paths.user_store())
-
-
-def _make_parents(store: Path) -> None:
-    try:
-        for folder in reversed([store.parent, *store.parent.parents]):
-            folder.mkdir(FOLDER_MODE, exist_ok=True)
-    except OSError as error:
-        problem = f"cannot be created ({error.strerror})"
-        raise OutputError(store.parent, problem, "name another store") from error
+        atomic.check_place(store)
 
 
 def check_store(store: Path) -> None:
-    """Raise OutputError unless a folder is a store, or is missing or empty and can become one."""
+    """Raise OutputError unless a folder is a store, or is missing or empty and can become one.
+
+    Only the user's store makes the folder that it is in.
+    """
+    if not (_is_user_store(store) or store.parent.is_dir()):
+        raise OutputError(store.parent, "no such folder", "create it first")
     if store.exists() and not store.is_dir():
         raise OutputError(store, "is not a folder", "choose another name")
     if (store / fmt.MANIFEST).exists():
@@ -98,29 +76,16 @@ def check_store(store: Path) -> None:
         raise OutputError(store, "is not empty and not a store", "choose another name")
 
 
+def _is_user_store(store: Path) -> bool:
+    return store == Path(paths.user_store())
+
+
 def _make(store: Path) -> None:
-    check_parent(store)
     check_store(store)
     if (store / pointer.GENERATIONS).is_dir():
         return
-    if _is_user_store(store):
-        _make_parents(store)
-    for folder in (store, store / pointer.GENERATIONS):
+    parents = reversed(store.parents) if _is_user_store(store) else ()
+    for folder in (*parents, store, store / pointer.GENERATIONS):
         folder.mkdir(FOLDER_MODE, exist_ok=True)
     atomic.fsync_folder(store)
     atomic.fsync_folder(store.parent)
-
-
-def _tidy(store: Path) -> None:
-    """Remove the unfinished files of dead processes: under the lock, no process uses them.
-
-    Other names are not ours. Files that cannot be removed, such as those that an engine maps over
-    NFS, stay for the next change.
-    """
-    for path in (store / pointer.GENERATIONS).iterdir():
-        if _UNFINISHED.match(path.name):
-            shutil.rmtree(path, ignore_errors=True)
-    files = (f".{pointer.CURRENT}.*", f"{pointer.ARCHIVE}/.*", f"{pointer.CHANGES}/.*")
-    for path in (path for pattern in files for path in store.glob(pattern)):
-        with suppress(OSError):
-            path.unlink()

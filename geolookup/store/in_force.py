@@ -1,4 +1,4 @@
-"""Which generation of a store was in force at an instant, and how one is put into the past.
+"""Which generation of a store was in force at an instant, how one gets there, how long it stays.
 
 A generation is in force from the time when it became current until another one did. The pointer
 records each change, so rollbacks count too.
@@ -7,17 +7,19 @@ records each change, so rollbacks count too.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from datetime import UTC, date, datetime
-from itertools import groupby
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.contract.localtime import instant
+from geolookup.dataset.metadata import age_limit
 from geolookup.errors import DatasetError
 from geolookup.store import pointer
-from geolookup.store.pointer import Change, Publication, entry_now, not_withdrawn
+from geolookup.store.pointer import KEEP, KEEP_UNPACKED, Change, Publication, not_withdrawn
 
 if TYPE_CHECKING:
     import os
@@ -113,22 +115,37 @@ def read_since(since: AsOf) -> str:
     return text
 
 
-def is_current_since(changes: Sequence[Change], since: str) -> bool:
-    """Return whether a generation in force since then would be the current one."""
-    return not changes or since >= changes[-1].since
+def is_past(changes: Sequence[Change], since: str | None) -> bool:
+    """Return whether a generation in force since then would not be the current one."""
+    return since is not None and bool(changes) and since < changes[-1].since
 
 
-def with_past(
-    published: Sequence[Publication], changes: Sequence[Change], generation: str, since: str
-) -> tuple[list[Publication], list[Change]]:
-    """Return publications and changes with a generation that was in force since then.
+def with_generation(
+    published: Sequence[Publication],
+    changes: Sequence[Change],
+    generation: str,
+    since: str | None,
+    withdrawn: Collection[str] = (),
+) -> tuple[Sequence[Publication], Sequence[Change]]:
+    """Return publications and changes with a generation, new or not.
 
-    It is in force until the next change, and replaces a change of that instant. An entry that it
-    has already stays where it is.
+    It is in force until the next change after ``since`` (None: now), and replaces a change of that
+    instant. One of the past that has an entry already keeps it. ``withdrawn`` are marked as such.
     """
     entries = list(published)
-    if generation not in {entry.generation for entry in entries}:
-        entries.insert(_position(entries, since), entry_now(generation, since))
+    pointer.withdraw(entries, withdrawn)
+    current = not_withdrawn(entries)[-1:]
+    if since is None and [entry.generation for entry in current] == [generation]:
+        return entries, changes
+    now = timestamp()
+    entry = Publication(generation, now, since or now)
+    others = [other for other in entries if other.generation != generation]
+    if since is None or not is_past(changes, since):  # a former entry goes, also a withdrawn one
+        return [*others, entry], pointer.with_current(changes, entry)
+    if len(others) == len(entries):
+        # By time, but before the current one: that must stay the last.
+        later = (other.since > since or other is current[0] for other in others)
+        entries.insert(next(number for number, is_later in enumerate(later) if is_later), entry)
     before = [change for change in changes if change.since < since]
     after = [change for change in changes if change.since > since]
     in_order = [*before, Change(generation, since), *after]
@@ -136,8 +153,82 @@ def with_past(
     return entries, [next(same) for _, same in groupby(in_order, lambda change: change.generation)]
 
 
-def _position(published: Sequence[Publication], since: str) -> int:
-    """Return the position by time, before the current one: that must stay the last."""
-    current = not_withdrawn(published)[-1]
-    later = (entry.since > since or entry is current for entry in published)
-    return next(number for number, is_later in enumerate(later) if is_later)
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """The ``keep`` generations that were published last, or those in force within ``keep_for``.
+
+    With ``keep_for``, the one in force at its begin is kept too, and never fewer than two. ``keep``
+    None: all. ``unpacked`` is the number of generations that stay folders; older ones become
+    archives.
+    """
+
+    keep: int | None = KEEP
+    keep_for: timedelta | None = None
+    unpacked: int = KEEP_UNPACKED
+
+    @classmethod
+    def of(
+        cls,
+        keep: int | None = None,
+        keep_for: timedelta | float | str | None = None,
+        keep_unpacked: int | None = None,
+        default: Retention | None = None,
+    ) -> Retention:
+        """Return the retention that options state; the default without ``keep`` and ``keep_for``.
+
+        Raises ValueError for both of these, for a number below 1 and a malformed ``keep_for``,
+        TypeError for another type.
+        """
+        retention = default or cls()
+        if keep is not None and keep_for is not None:
+            raise ValueError("keep and keep_for are both given; give one of them")
+        if keep_for is not None:
+            retention = cls(KEEP, age_limit(keep_for, "keep_for"))
+        elif keep is not None:
+            retention = cls(_number("keep", keep))
+        if keep_unpacked is None:
+            return retention
+        return replace(retention, unpacked=_number("keep_unpacked", keep_unpacked))
+
+    def kept(
+        self, published: Sequence[Publication], changes: Sequence[Change]
+    ) -> list[Publication]:
+        """Return the generations to keep, in their order; the current one is always one."""
+        if self.keep is None:
+            return list(published)
+        # keep 2 of A B C(withdrawn): B and C are the last two, A and B the last two not withdrawn.
+        before_current = min(self.keep, 2)
+        kept = {*published[-self.keep :], *not_withdrawn(published)[-before_current:]}
+        if self.keep_for is not None:
+            # A since January, B since March, C since May: from April on, B and C.
+            begin = _begin(self.keep_for)
+            names = {
+                change.generation
+                for change, after in zip_longest(changes, changes[1:])
+                if after is None or after.since > begin  # texts in UTC, of one length
+            }
+            kept |= {entry for entry in published if entry.generation in names}
+        return [entry for entry in published if entry in kept]
+
+    def folders(self, kept: Sequence[Publication]) -> set[str]:
+        """Return the generations that stay folders: the last ones that are not withdrawn."""
+        return {entry.generation for entry in not_withdrawn(kept)[-self.unpacked :]}
+
+
+#: All generations; older ones become archives.
+ALL = Retention(keep=None)
+
+
+def _number(name: str, value: int) -> int:
+    if type(value) is not int:
+        raise TypeError(f"{name} is a number of generations, not {type(value).__name__}")
+    if value < 1:
+        raise ValueError(f"{name} is {value}; it is a number of generations, 1 or more")
+    return value
+
+
+def _begin(span: timedelta) -> str:
+    try:
+        return timestamp(read_timestamp(timestamp()) - span)
+    except OverflowError:  # before the year 1
+        return ""

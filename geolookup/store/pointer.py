@@ -11,15 +11,16 @@ from __future__ import annotations
 import json
 import os
 
-from geolookup.dataset.layout import MANIFEST
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
-from geolookup.filesystem import NUL_IN_NAME, check_regular
+from geolookup.filesystem import ReadErrors, open_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
+
+    T = TypeVar("T", "Publication", "Change")
 
 CURRENT = "current"
 GENERATIONS = "generations"
@@ -35,6 +36,10 @@ TRUSTED = "trusted"
 KEEP = 2
 #: The generations that stay folders by default: the current one, and the one of a rollback.
 KEEP_UNPACKED = 2
+#: The digits of an id in the name of a file of changes.
+_DIGITS = 16
+#: The names of these files.
+CHANGES_PATTERN = "-".join(["[0-9a-f]" * _DIGITS] * 2) + ".parquet"
 _FORMAT = "geolookup-store"
 _VERSION = 3
 _RESTORE = "restore it, or remove it and publish again"
@@ -62,11 +67,6 @@ class Change:
     def __init__(self, generation: str, since: str) -> None:
         self.generation, self.since = generation, since
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Change) and _members(self) == _members(other)
-
-    __hash__ = None  # type: ignore[assignment]  # compared only
-
 
 def folder_of(store: str | os.PathLike[str], generation: str) -> str:
     """Return the folder of a generation in a store."""
@@ -76,6 +76,11 @@ def folder_of(store: str | os.PathLike[str], generation: str) -> str:
 def archive_of(store: str | os.PathLike[str], generation: str) -> str:
     """Return the file of a generation that a store keeps as an archive."""
     return os.path.join(store, ARCHIVE, generation + SUFFIX)
+
+
+def changes_of(store: str | os.PathLike[str], old: str, new: str) -> str:
+    """Return the file of the changes between two generations; 16 digits of each id name it."""
+    return os.path.join(store, CHANGES, f"{old[:_DIGITS]}-{new[:_DIGITS]}.parquet")
 
 
 def is_unpacked(store: str | os.PathLike[str], generation: str) -> bool:
@@ -88,11 +93,10 @@ def is_kept(store: str | os.PathLike[str], generation: str) -> bool:
     return is_unpacked(store, generation) or os.path.isfile(archive_of(store, generation))
 
 
-def withdraw(entry: Publication, generations: Collection[str]) -> Publication:
-    """Return an entry, marked as withdrawn if it is one of some generations."""
-    if entry.withdrawn or entry.generation not in generations:
-        return entry
-    return Publication(entry.generation, entry.at, entry.since, withdrawn=True)
+def withdraw(published: Iterable[Publication], generations: Collection[str]) -> None:
+    """Mark the entries of some generations as withdrawn."""
+    for entry in published:
+        entry.withdrawn |= entry.generation in generations
 
 
 def not_withdrawn(published: Iterable[Publication]) -> list[Publication]:
@@ -124,18 +128,12 @@ def read_changes(store: str | os.PathLike[str]) -> list[Change]:
 
 def _read(store: str | os.PathLike[str]) -> tuple[list[Publication], list[Change]]:
     path = os.path.join(store, CURRENT)
-    try:
-        check_regular(path)
-        with open(path, "rb") as stream:
-            text = stream.read()
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: not a path at all
-        return [], []
-    except IsADirectoryError:
-        raise DatasetError(path, "not the pointer of a store", _RESTORE) from None
-    except OSError as error:
-        if error.strerror == NUL_IN_NAME:
-            raise DatasetError(store, NUL_IN_NAME, "correct the path") from error
-        raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
+    with ReadErrors(path):
+        try:
+            with open_regular(path) as stream:
+                text = stream.read()
+        except (FileNotFoundError, NotADirectoryError, ValueError):  # not a path at all
+            return [], []
     try:
         return _entries(json.loads(text), path)
     except (TypeError, KeyError, ValueError, RecursionError):
@@ -147,19 +145,8 @@ def read_existing(store: str | os.PathLike[str]) -> list[Publication]:
     published = read(store)
     if not published:
         remedy = "name a folder made by 'geolookup update' or 'publish'"
-        if os.path.exists(os.path.join(store, MANIFEST)):
-            problem = "no store here, but a dataset"
-            raise DatasetError(store, problem, f"'geolookup info {store}' describes it")
         raise DatasetError(store, "no store here", remedy)
     return published
-
-
-def entry_now(generation: str, since: str | None = None) -> Publication:
-    """Return the entry of a generation that is published at present, by default from now on."""
-    from geolookup.contract.gregorian import timestamp
-
-    now = timestamp()
-    return Publication(generation, now, since or now)
 
 
 def _entries(document: Any, path: str) -> tuple[list[Publication], list[Change]]:
@@ -172,41 +159,34 @@ def _entries(document: Any, path: str) -> tuple[list[Publication], list[Change]]
     if type(version) is not int or version != _VERSION:
         problem = f"format version {version!r}, but this geolookup reads {_VERSION}"
         raise DatasetError(path, problem, "use the version of geolookup that wrote it")
-    published = [_entry(entry) for entry in document["published"]]
-    changes = [_change(change) for change in document["in_force"]]
+    published = [_entry(Publication, members) for members in document["published"]]
+    changes = [_entry(Change, members) for members in document["in_force"]]
     if not not_withdrawn(published):
         raise ValueError
     return published, changes
 
 
-def _entry(members: Any) -> Publication:
-    generation, at, since = members["generation"], members["at"], members["since"]
-    withdrawn = members["withdrawn"]
-    if not is_generation(generation) or type(at) is not str or type(since) is not str:
+def _entry(kind: type[T], members: Any) -> T:
+    values = {name: members[name] for name in kind.__slots__}
+    for name, value in values.items():
+        # ``type``: "false" counts as true, and so would any other text.
+        if type(value) is not (bool if name == "withdrawn" else str):
+            raise ValueError
+    if not is_generation(values["generation"]):
         raise ValueError
-    # ``type``: "false" counts as true, and so would any other text.
-    if type(withdrawn) is not bool:
-        raise ValueError
-    return Publication(generation, at, since, withdrawn=withdrawn)
-
-
-def _change(members: Any) -> Change:
-    generation, since = members["generation"], members["since"]
-    if not is_generation(generation) or type(since) is not str:
-        raise ValueError
-    return Change(generation, since)
+    return kind(**values)
 
 
 def save(
     store: str | os.PathLike[str],
     published: Sequence[Publication],
     changes: Sequence[Change] | None = None,
-) -> None:
-    """Replace the pointer, atomically and durably.
+) -> bool:
+    """Replace the pointer, atomically and durably; return False if it is the same already.
 
     ``changes`` are all changes of the current generation; None: as in the present pointer, with
     one more if another generation becomes current. Changes before the first remaining generation
-    are dropped.
+    are dropped. A pointer that is written again would make engines reload.
     """
     from pathlib import Path
 
@@ -215,17 +195,30 @@ def save(
 
     if changes is None:
         changes = with_current(read_changes(store), not_withdrawn(published)[-1])
-    document = {
+    document = _document(published, changes)
+    if document == _document(*_read(store)):
+        return False
+    with atomic.staged_file(Path(store) / CURRENT, FILE_MODE) as fresh:
+        fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return True
+
+
+def _document(published: Sequence[Publication], changes: Sequence[Change]) -> dict[str, Any]:
+    names = {entry.generation for entry in published}
+    kept = [number for number, change in enumerate(changes) if change.generation in names]
+    return {
         "format": _FORMAT,
         "format_version": _VERSION,
         "published": [_members(entry) for entry in published],
-        "in_force": [_members(change) for change in _remaining(changes, published)],
+        "in_force": [_members(change) for change in changes[kept[0] :]] if kept else [],
     }
-    with atomic.staged_file(Path(store) / CURRENT, FILE_MODE) as fresh:
-        fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def with_current(changes: list[Change], current: Publication) -> list[Change]:
+def _members(entry: Publication | Change) -> dict[str, object]:
+    return {name: getattr(entry, name) for name in entry.__slots__}
+
+
+def with_current(changes: Sequence[Change], current: Publication) -> Sequence[Change]:
     """Return the changes, with one more if the current generation is another one than before."""
     from geolookup.contract.gregorian import timestamp
 
@@ -238,13 +231,3 @@ def with_current(changes: list[Change], current: Publication) -> list[Change]:
     # UTC and of one length.
     since = current.since if current.since >= last.since else max(timestamp(), last.since)
     return [*changes, Change(current.generation, since)]
-
-
-def _remaining(changes: Sequence[Change], published: Sequence[Publication]) -> Sequence[Change]:
-    names = {entry.generation for entry in published}
-    kept = [number for number, change in enumerate(changes) if change.generation in names]
-    return changes[kept[0] :] if kept else []
-
-
-def _members(entry: Publication | Change) -> dict[str, object]:
-    return {name: getattr(entry, name) for name in entry.__slots__}

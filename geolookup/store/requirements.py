@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from copy import copy
+from functools import partial
 
 from geolookup.errors import DatasetError
 
@@ -15,10 +16,10 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import timedelta
+    from logging import Logger
     from typing import Literal
 
     from geolookup.dataset.files import Dataset
-    from geolookup.dataset.metadata import Age
     from geolookup.signing.keys import PublicKey
     from geolookup.signing.trust import TrustedKeys
 
@@ -84,37 +85,35 @@ class Requirements:
 
     def check_opened(self, dataset: Dataset) -> None:
         """Raise DatasetError for a dataset that is not signed as the keys demand, or is too old."""
-        self.check_signed(dataset, None, 0)
+        self.check_signed(dataset)
         self.check(dataset)
 
     def signature_check(self, serial: int = 0) -> Callable[[Dataset], None] | None:
         """Return the check of a signature no older than ``serial``; None without keys."""
-        if not self.keys:
-            return None
-        return lambda dataset: self.check_signed(dataset, None, serial)
+        return partial(self.check_signed, serial=serial) if self.keys else None
 
-    def check_signed(self, dataset: Dataset, name: str | None, serial: int) -> None:
+    def check_signed(
+        self, dataset: Dataset, name: str | None = None, serial: int = 0, *, digests: bool = True
+    ) -> None:
         """Raise DatasetError unless a trusted key signed a dataset, and every byte is as signed.
 
         ``name`` and ``serial`` belong to the dataset before it, as in ``Trust``. Without
-        keys nothing is checked.
+        keys nothing is checked. Without ``digests`` the caller compares the bytes.
         """
-        if self.keys:
-            from geolookup.dataset.checksums import check_digests
-
-            self._check_statement(dataset, name, serial)
-            check_digests(dataset)
-
-    def _check_statement(self, dataset: Dataset, name: str | None, serial: int) -> None:
+        if not self.keys:
+            return
         from pathlib import Path
 
+        from geolookup.dataset.checksums import check_digests
         from geolookup.filesystem.ownership import check_dataset
         from geolookup.signing.trust import Trust
-        from geolookup.store.signatures import check_trusted
+        from geolookup.store.trusted import check_trusted
 
         check_dataset(Path(dataset.path))
         before = (name, serial) if self.instant is None else (None, 0)
         dataset.serial = check_trusted(dataset.path, Trust(self.keys, *before)).serial
+        if digests:
+            check_digests(dataset)
 
     def check(self, dataset: Dataset) -> None:
         """Raise DatasetError for data older than the limit, or log that, at most once a day.
@@ -122,8 +121,10 @@ class Requirements:
         Without a limit, log the notice about old data, once per process; none about the past.
         """
         if self.limit is None:
-            if self.instant is None:
-                _log_notice(dataset)
+            notice = age_notice(dataset) if self.instant is None else None
+            token = object()
+            if notice and noticed.setdefault(os.getpid(), token) is token:  # one thread gets it
+                _log().info("%s", notice)
             return
         problem = None if self.on_stale == "tag" else self.stale(dataset)
         if problem is None:
@@ -132,9 +133,7 @@ class Requirements:
         if self.on_stale == "refuse":
             raise error
         if str(error) != self._logged:
-            from logging import getLogger
-
-            getLogger("geolookup").warning("%s", error)
+            _log().warning("%s", error)
             self._logged = str(error)
 
     def check_replacement(self, old: Dataset, new: Dataset) -> None:
@@ -144,10 +143,10 @@ class Requirements:
         """
         from geolookup.integrity import verify
 
-        if self.keys:
-            self._check_statement(new, old.manifest.metadata().name, old.serial)
+        self.check_signed(new, old.manifest.metadata().name, old.serial, digests=False)
         verify(new.path)
-        lost = set(_fields(old)) - set(_fields(new))
+        fields, remaining = (data.manifest.metadata().fields for data in (old, new))
+        lost = {*fields} - {*remaining}
         if lost and not self.allow_lost_fields:
             problem = f"lacks {', '.join(sorted(lost))} of the old generation"
             remedy = "publish data that have them, or open with allow_lost_fields=True"
@@ -158,19 +157,17 @@ class Requirements:
         """Return how the age exceeds the limit, as text; None if it does not."""
         if self.limit is None:
             return None
-        age = self._age(dataset)
+        metadata = dataset.manifest.metadata()
+        if self.instant is None:
+            age = metadata.age
+        else:  # at that instant
+            from datetime import UTC, datetime
+
+            age = metadata.age_on(datetime.fromtimestamp(self.instant, UTC).date())
         if not age.exceeds(self.limit):
             return None
         days = self.limit.total_seconds() / 86_400
         return f"the age of the data is {age}, above max_age of {days:.6g} days"
-
-    def _age(self, dataset: Dataset) -> Age:
-        """Return the age of the data today, or at the instant of the past."""
-        if self.instant is None:
-            return dataset.manifest.metadata().age
-        from datetime import UTC, datetime
-
-        return dataset.manifest.metadata().age_on(datetime.fromtimestamp(self.instant, UTC).date())
 
 
 def age_notice(dataset: Dataset) -> str | None:
@@ -192,13 +189,7 @@ def age_notice(dataset: Dataset) -> str | None:
     return str(DatasetError(dataset.path, f"the age of the data is {age}", remedy))
 
 
-def _log_notice(dataset: Dataset) -> None:
-    notice, token = age_notice(dataset), object()
-    if notice and noticed.setdefault(os.getpid(), token) is token:  # one thread gets it
-        from logging import getLogger
+def _log() -> Logger:
+    from logging import getLogger
 
-        getLogger("geolookup").info("%s", notice)
-
-
-def _fields(dataset: Dataset) -> tuple[str, ...]:
-    return dataset.manifest.metadata().fields
+    return getLogger("geolookup")

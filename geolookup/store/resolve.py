@@ -8,10 +8,10 @@ and after the read.
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, DatasetError, short_id
 from geolookup.store import pointer
 from geolookup.store.paths import dataset_path
@@ -19,6 +19,7 @@ from geolookup.store.paths import dataset_path
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from typing import TypeVar
 
     from geolookup.store.requirements import Requirements
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     Fingerprint = tuple[int, int, int, int] | None
     T = TypeVar("T")
 
-#: How often changing files are read.
-_ATTEMPTS = 3
+#: How often changing files are read: a file that changes all the time ends it.
+_ATTEMPTS = 10
 
 
 def fingerprint(path: str) -> Fingerprint:
@@ -51,17 +52,21 @@ def file_fingerprint(path: str | os.PathLike[str]) -> Fingerprint:
 
 
 def retry_if_changed(read: Callable[[], T], fingerprint_of: Callable[[], object]) -> T:
-    """Return the result of ``read``; retry if it fails and the fingerprint changes meanwhile.
+    """Return the result of ``read``; retry if the fingerprint changes meanwhile.
 
-    Raises the BuildError or DatasetError of the last attempt.
+    Then the result may be of two states, and an error of a generation that was pruned after the
+    pointer was read. Raises the BuildError or DatasetError of the last attempt.
     """
     for _ in range(_ATTEMPTS - 1):
         seen = fingerprint_of()
         try:
-            return read()
+            result = read()
         except (BuildError, DatasetError):
             if fingerprint_of() == seen:
                 raise
+        else:
+            if fingerprint_of() == seen:
+                return result
     return read()
 
 
@@ -75,59 +80,109 @@ def folder(path: str | os.PathLike[str] | None) -> str:
     return path if current is None else pointer.folder_of(path, current)
 
 
-def generation(path: str) -> str:
-    """Return the current generation of a path; DatasetError without one."""
-    return pointer.current_of(path) or read_manifest(path).generation
+def _open_current(path: str, *, fallback: bool) -> Dataset:
+    newest_first = [entry.generation for entry in pointer.not_withdrawn(pointer.read(path))[::-1]]
+    if not newest_first:
+        return Dataset(path)
+    try:
+        return open_folder(path, newest_first[0])
+    except DatasetError as error:
+        for before in newest_first[1:] if fallback else ():
+            try:
+                dataset = open_folder(path, before)
+            except DatasetError:
+                continue
+            from logging import getLogger
+
+            text = "%s; answering from generation %s, published before it"
+            getLogger("geolookup").warning(text, error, short_id(before))
+            return dataset
+        raise
 
 
-def open_dataset(
-    path: str, check: Callable[[Dataset], None] | None = None, *, fallback: bool = False
-) -> Dataset:
-    """Open the current dataset of a path, if it passes ``check``.
+def open_folder(store: str | os.PathLike[str], generation: str) -> Dataset:
+    """Open the folder of a generation; DatasetError if it states another id."""
+    dataset = Dataset(pointer.folder_of(store, generation))
+    if dataset.generation != generation:
+        actual, expected = map(short_id, (dataset.generation, generation))
+        problem = f"its generation is {actual}, but {expected} was published"
+        raise DatasetError(dataset.path, problem, "publish it again")
+    return dataset
 
-    ``fallback``: if the current generation of a store does not open, open the last one
-    before it that does. If the path changes meanwhile, retry with the new dataset: the old
-    one may be pruned, or replaced while it was read. Raises DatasetError.
+
+def open_entry(
+    folder: Path, check: Callable[[Dataset], None] | None, generation: str | None = None
+) -> Dataset | None:
+    """Open a dataset in the cache; None if it is missing or damaged: it must be made again.
+
+    With a check, as with trusted keys, also None if it does not pass or if another user can change
+    it: what answers is what was checked. With ``generation``, also None if it is another one. All
+    files are mapped: the cache may evict them. Raises OutputError if others can change the cache
+    itself.
     """
-    while True:
-        # seen -> read -> same fingerprint: nothing changed meanwhile. Also for errors: the
-        # generation may be pruned after the pointer was read.
-        seen = fingerprint(path)
-        try:
-            published = pointer.not_withdrawn(pointer.read(path))
-            dataset = (_last_that_opens if fallback else _current)(path, published)
-            if check is not None:
-                check(dataset)
-        except DatasetError:
-            if fingerprint(path) == seen:
-                raise
-        else:
-            if fingerprint(path) == seen:
-                return dataset
+    from geolookup.filesystem.cache import is_safe
+
+    if check is not None and not is_safe(folder):
+        return None
+    try:
+        dataset = Dataset(folder)
+        dataset.map_all()
+        if check is not None:
+            check(dataset)
+    except DatasetError:
+        return None
+    return dataset if generation in (None, dataset.generation) else None
 
 
 class DatasetPath:
-    """A path of a dataset or store, as an engine opens it and reloads from it."""
+    """A path as an engine opens it and reloads from it: a dataset, a store or an archive.
 
-    def __init__(self, path: str, requirements: Requirements) -> None:
-        self.path, self._requirements = path, requirements
+    Or, with ``past``, a generation of a store that was in force at the instant of the requirements:
+    no change of the store needs a reload.
+    """
+
+    def __init__(self, path: str, requirements: Requirements, past: str | None = None) -> None:
+        self.path, self._requirements, self._past = path, requirements, past
 
     @property
     def identity(self) -> str:
         """A text that no other location has."""
-        return self.path
+        return self.path if self._past is None else f"{self.path}\0{self._past}"
 
     def fingerprint(self) -> object:
         """Return a value that changes when the dataset of the path changes."""
-        return fingerprint(self.path)
+        return self._past or fingerprint(self.path) or file_fingerprint(self.path)
 
     def generation(self) -> str:
         """Return the current generation; DatasetError without one."""
-        return generation(self.path)
+        return self._past or pointer.current_of(self.path) or self.open_checked(None).generation
 
-    def open_checked(self, check: Callable[[Dataset], None], *, fallback: bool = False) -> Dataset:
-        """Open the current dataset, if it passes ``check``."""
-        return open_dataset(self.path, check, fallback=fallback)
+    def open_checked(
+        self, check: Callable[[Dataset], None] | None, *, fallback: bool = False
+    ) -> Dataset:
+        """Open the current dataset, if it passes ``check``; DatasetError if it does not.
+
+        ``fallback``: if the current generation of a store does not open, open the last one
+        before it that does. It has no effect on an archive and on the past.
+        """
+
+        def read() -> Dataset:
+            dataset = self._open(fallback=fallback)
+            if check is not None:
+                check(dataset)
+            return dataset
+
+        return retry_if_changed(read, self.fingerprint)
+
+    def _open(self, *, fallback: bool) -> Dataset:
+        if self._past is None and not os.path.isfile(self.path):
+            return _open_current(self.path, fallback=fallback)
+        from geolookup.history.archived import open_archive_file, open_unpacked
+
+        check = self._requirements.signature_check()
+        if self._past is None:
+            return open_archive_file(self.path, check)
+        return open_unpacked(self.path, self._past, check)
 
     def open_dataset(self, *, fallback: bool = False) -> Dataset:
         """Open the current dataset, if it meets the requirements."""
@@ -135,17 +190,16 @@ class DatasetPath:
 
     def open_successor(self, old: Dataset) -> Dataset:
         """Open the current dataset, verified, if it may replace the old one."""
-        check = self._requirements.check_replacement
-        return open_dataset(self.path, lambda new: check(old, new))
+        return self.open_checked(partial(self._requirements.check_replacement, old))
 
     def open_generation(self, generation: str, serial: int) -> Dataset:
         """Open one generation, signed no earlier than ``serial``."""
         check = self._requirements.signature_check(serial)
         if pointer.read(self.path):
-            from geolookup.history.unpacked import open_unpacked
+            from geolookup.history.archived import open_unpacked
 
             return open_unpacked(self.path, generation, check)
-        return checked_generation(self.path, open_dataset(self.path, check), generation)
+        return checked_generation(self.path, self.open_checked(check), generation)
 
 
 def checked_generation(path: str, dataset: Dataset, generation: str) -> Dataset:
@@ -155,39 +209,3 @@ def checked_generation(path: str, dataset: Dataset, generation: str) -> Dataset:
         problem = f"generation {actual} where {pickled} was pickled"
         raise DatasetError(path, problem, "pickle again")
     return dataset
-
-
-def _current(path: str, published: list[pointer.Publication]) -> Dataset:
-    return _open_in_store(path, published[-1].generation) if published else Dataset(path)
-
-
-def _open_in_store(path: str, generation: str) -> Dataset:
-    """Open a generation of a store; DatasetError for a folder that states another id."""
-    dataset = Dataset(pointer.folder_of(path, generation))
-    actual = dataset.manifest.generation
-    if actual != generation:
-        problem = f"its generation is {short_id(actual)}, but {short_id(generation)} was published"
-        raise DatasetError(dataset.path, problem, "publish it again")
-    return dataset
-
-
-def _last_that_opens(path: str, published: list[pointer.Publication]) -> Dataset:
-    """Open a path's current dataset, or the last generation before it that opens."""
-    try:
-        return _current(path, published)
-    except DatasetError as error:
-        for before in reversed(published[:-1]):
-            try:
-                dataset = _open_in_store(path, before.generation)
-            except DatasetError:
-                continue
-            _warn_of_fallback(error, before.generation)
-            return dataset
-        raise
-
-
-def _warn_of_fallback(error: DatasetError, generation: str) -> None:
-    from logging import getLogger
-
-    text = "%s; answering from generation %s, published before it"
-    getLogger("geolookup").warning(text, error, short_id(generation))

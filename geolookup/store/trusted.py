@@ -1,4 +1,4 @@
-"""The keys that a store trusts, and the datasets that it therefore accepts.
+"""Signatures in a store: the keys that it trusts, and the datasets that it therefore accepts.
 
 ::
 
@@ -7,25 +7,44 @@
 Strategy: every writer of the folder of a store is trusted, because the folder holds its pointer and
 its generations. With keys that is only its owner, and root: a store that anybody else may change is
 refused, and so is a folder without a key. Neither may silently accept everything.
+
+``sign`` writes signatures. Of a generation only ``signature.json`` changes, by one rename. It is
+not a file of the dataset: no engine maps it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.manifest import manifest_text, read_manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors, atomic
 from geolookup.filesystem.locks import sweep
 from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE, check_strictly
-from geolookup.signing.keys import PublicKey, pem_of, read_public
-from geolookup.signing.statement import serial_in, serial_of
+from geolookup.signing.keys import (
+    PrivateKey,
+    PublicKey,
+    SigningKeys,
+    pem_of,
+    read_public,
+    read_signing_keys,
+)
+from geolookup.signing.statement import (
+    SIGNATURE,
+    Statement,
+    read_signature,
+    read_statement,
+    serial_in,
+    serial_of,
+    signed_statement,
+)
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing
+from geolookup.store.paths import dataset_path
 
 _SUFFIX = ".pem"
 
@@ -50,7 +69,7 @@ def keys_of(store: str | os.PathLike[str]) -> dict[Path, PublicKey]:
         return {}
     with ReadErrors(folder):
         paths = sorted(path for path in folder.iterdir() if path.suffix == _SUFFIX)
-    check_strictly([*_files(Path(store)), folder, *paths])
+    check_strictly([*_files(Path(store)), *paths])
     if not paths:
         remedy = f"add a key with 'geolookup signing-keys trust {store} KEY', or remove the folder"
         raise DatasetError(folder, f"no {_SUFFIX} file is in it", remedy)
@@ -59,16 +78,11 @@ def keys_of(store: str | os.PathLike[str]) -> dict[Path, PublicKey]:
 
 def _files(store: Path) -> Iterator[Path]:
     """Yield the store, its pointer, and the files of its generations, as far as they exist."""
-    folders = [store / name for name in (pointer.GENERATIONS, pointer.ARCHIVE, pointer.CHANGES)]
-    yield store
-    for path in (store / pointer.CURRENT, *folders):
-        if os.path.lexists(path):
-            yield path
-    for folder in folders[1:]:
-        with suppress(FileNotFoundError):
-            yield from folder.iterdir()
-    for entry in pointer.read(store):
-        folder = Path(pointer.folder_of(store, entry.generation))
+    folders = [store / name for name in (pointer.ARCHIVE, pointer.CHANGES)]
+    others = (store / name for name in (pointer.CURRENT, pointer.GENERATIONS, pointer.TRUSTED))
+    yield from (path for path in (store, *folders, *others) if os.path.lexists(path))
+    folders += (Path(pointer.folder_of(store, item.generation)) for item in pointer.read(store))
+    for folder in folders:
         with suppress(FileNotFoundError, NotADirectoryError):  # pruned meanwhile, or damaged
             yield from (folder, *folder.iterdir())
 
@@ -82,13 +96,12 @@ def trust(store: str | os.PathLike[str], keys: Iterable[PublicKey]) -> None:
     """
     folder = Path(store, pointer.TRUSTED)
     with changing(Path(store), make=True):
+        check_strictly(_files(Path(store)))
         if not folder.exists():
-            check_strictly(_files(Path(store)))
             with atomic.staged_folder(folder, FOLDER_MODE) as fresh:
                 fresh.chmod(FOLDER_MODE)  # for everybody to read, whatever the umask
                 _add(fresh, keys)
         else:
-            check_strictly([*_files(Path(store)), folder])
             has_keys = any(folder.glob(f"*{_SUFFIX}"))  # else ``keys_of`` refuses it
             trusted = set(keys_of(store).values()) if has_keys else set()
             _add(folder, (key for key in keys if key not in trusted))
@@ -147,19 +160,102 @@ def name_in(store: str | os.PathLike[str]) -> str | None:
 
 def latest_serial(store: str | os.PathLike[str]) -> int:
     """Return the greatest serial of a store's generations, also of withdrawn ones; 0 for none."""
-    # Withdrawn ones too: after a rollback a mirror must not accept a withdrawn one again.
-    return max((_serial(store, entry.generation) for entry in pointer.read(store)), default=0)
-
-
-def _serial(store: str | os.PathLike[str], generation: str) -> int:
-    """Return the serial of a generation, a folder or an archive; 0 without a signature."""
-    if pointer.is_unpacked(store, generation):
-        return serial_in(pointer.folder_of(store, generation))
     from geolookup.archives.head import open_archive  # imports Arrow: slow
 
-    archive = Path(pointer.archive_of(store, generation))
+    latest = 0
+    # Withdrawn ones too: after a rollback a mirror must not accept a withdrawn one again.
+    for generation in (entry.generation for entry in pointer.read(store)):
+        if pointer.is_unpacked(store, generation):
+            latest = max(latest, serial_in(pointer.folder_of(store, generation)))
+            continue
+        archive = Path(pointer.archive_of(store, generation))
+        with suppress(DatasetError), open_archive(archive) as (head, _):
+            if head.signature is not None:
+                latest = max(latest, serial_of(head.signature, archive))
+    return latest
+
+
+def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:
+    """Return the statement of a dataset that is accepted; DatasetError for any other.
+
+    Reads manifest and signature only: ``verify`` checks the digests in the manifest.
+    """
+    return trust.check(manifest_text(dataset), read_signature(dataset), dataset)
+
+
+def is_signed_by(dataset: Path, keys: Sequence[PrivateKey]) -> bool:
+    """Return whether each of the keys has signed the present manifest of a dataset."""
     try:
-        with open_archive(archive) as (head, _):
-            return 0 if head.signature is None else serial_of(head.signature, archive)
+        for key in keys:
+            check_trusted(dataset, Trust((key.public,)))
     except DatasetError:
-        return 0
+        return False
+    return True
+
+
+def check_signers(store: str | os.PathLike[str], keys: Sequence[PrivateKey]) -> None:
+    """Raise DatasetError if a store trusts none of the keys that will sign.
+
+    For commands that work for minutes before they publish.
+    """
+    trust = trust_of(store)
+    if trust is not None and not trust.has_one_of(keys):
+        problem = "accepts only datasets that a trusted key signs, and no such key is named"
+        raise DatasetError(store, problem, "name one with --signing-key KEY")
+
+
+def sign(dataset: str | os.PathLike[str] | None, signing_keys: SigningKeys) -> None:
+    """Verify a dataset, or the current generation of a store, and write its ``signature.json``.
+
+    ``signing_keys`` is the file of a private key, or several: then each signs. An existing
+    signature is replaced; the serial of the new one is greater, in a store greater than the serials
+    of all its generations. Needs the extra ``sign``. Raises DatasetError for a dataset that is
+    missing or damaged, and in a store that trusts none of the keys, KeyFileError for a file that is
+    not a private key or that others may read, OutputError if the signature cannot be written,
+    ValueError for no key.
+    """
+    from geolookup.integrity import verify  # imports Arrow: slow
+
+    folder, signers = Path(dataset_path(dataset)), read_signing_keys(signing_keys)
+    if not signers:
+        raise ValueError("no key to sign with; name the file of a private key")
+    if not pointer.read(folder):
+        # The text that was verified: a writer of the folder could have replaced the file.
+        text = verify(folder).manifest_text
+        _write_signature(folder, signed_statement(text, signers, serial_in(folder)))
+        return
+    with changing(folder) as published:
+        current = pointer.not_withdrawn(published)[-1]
+        verify(pointer.folder_of(folder, current.generation))
+        sign_generation(folder, current.generation, signers)
+
+
+def sign_generation(store: Path, generation: str, keys: Sequence[PrivateKey]) -> None:
+    """Sign a verified generation of a store; its serial becomes the greatest.
+
+    Raises DatasetError in a store that trusts none of the keys.
+    """
+    folder = Path(pointer.folder_of(store, generation))
+    text = manifest_text(folder)
+    signature = signed_statement(text, keys, latest_serial(store))
+    if (trust := trust_of(store)) is not None:
+        trust.check(text, signature, folder)
+    _write_signature(folder, signature)
+
+
+def adopt_signature(dataset: Path, text: bytes | None) -> None:
+    """Give a dataset the signature ``text``, if there is one, if it is newer than its own.
+
+    Raises DatasetError unless the text is a statement of this manifest. The caller checks whether
+    its keys are trusted.
+    """
+    if text is None:
+        return
+    statement = read_statement(text, manifest_text(dataset), None, dataset / SIGNATURE)
+    if statement.serial > serial_in(dataset):
+        _write_signature(dataset, text)
+
+
+def _write_signature(dataset: Path, text: bytes) -> None:
+    with atomic.staged_file(dataset / SIGNATURE, FILE_MODE) as fresh:
+        fresh.write_bytes(text)

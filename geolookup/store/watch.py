@@ -13,27 +13,16 @@ import weakref
 from collections.abc import Callable
 from logging import getLogger
 from threading import Event, Thread
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from geolookup.errors import BuildError, ClosedError, DatasetError, OutputError, short_id
+
+if TYPE_CHECKING:
+    from geolookup.engine import Engine
 
 _log = getLogger("geolookup")
 #: Seconds that the exit of the process waits for a poll that has begun.
 _EXIT_WAIT = 10.0
-
-
-class Reloadable(Protocol):
-    """The part of an engine that a watch uses."""
-
-    def reload(self) -> bool:
-        """Install the current dataset; DatasetError if it is refused."""
-
-    def check_age(self) -> None:
-        """Log a warning or raise DatasetError if the data are too old."""
-
-    @property
-    def generation(self) -> str:
-        """The id of the generation in use."""
 
 
 class Watch:
@@ -45,9 +34,7 @@ class Watch:
     changes again. Raises ValueError unless ``seconds`` is above 0.
     """
 
-    def __init__(
-        self, engine: Reloadable, fingerprint: Callable[[], object], seconds: float
-    ) -> None:
+    def __init__(self, engine: Engine, fingerprint: Callable[[], object], seconds: float) -> None:
         if not isinstance(seconds, (int, float)) or not seconds > 0:
             raise ValueError("watch is the poll interval in seconds, above 0")
         self._engine = weakref.ref(engine)
@@ -82,7 +69,7 @@ class Watch:
             self.poll(engine)
             del engine  # while the thread waits, it holds no strong reference
 
-    def poll(self, engine: Reloadable) -> None:
+    def poll(self, engine: Engine) -> None:
         """Reload the engine if the dataset of the path has changed, and report a refused one."""
         # Taken before the reload: a change during it is noticed by the next poll.
         fingerprint: object = None
@@ -102,7 +89,7 @@ class Watch:
             return
         self._seen = fingerprint
 
-    def _report(self, problem: str, engine: Reloadable) -> None:
+    def _report(self, problem: str, engine: Engine) -> None:
         # A poll that fails because the process ends is not reported.
         if problem != self._reported and not self._ended.is_set():
             _log.warning(

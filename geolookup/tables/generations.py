@@ -2,34 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import count_text
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
+    from geolookup.signing.keys import PublicKey
 
 
-class Generations(Protocol):
+@dataclass(frozen=True, slots=True)
+class Generations:
     """The periods of a store, the oldest first, without gaps; the last one has no end."""
 
-    @property
-    def store(self) -> str:
-        """The store, for messages."""
+    store: str  # for messages
+    begins: Sequence[int]  # the first Unix second of each period
+    by_period: Sequence[str | None]  # the generation; None if it is pruned. The last one exists.
+    #: Returns the open dataset of a generation; DatasetError if it cannot be opened.
+    open: Callable[[str], State]
 
-    @property
-    def begins(self) -> Sequence[int]:
-        """The first Unix second of each period."""
 
-    @property
-    def by_period(self) -> Sequence[str | None]:
-        """The generation of each period; None if it is pruned. The last one exists."""
+def generations_of(
+    store: str, state: State, overlay: str | None, keys: tuple[PublicKey, ...]
+) -> Generations:
+    """Return the generations of a store; the periods are read now.
 
-    def open(self, generation: str) -> State:
-        """Return the open dataset of a generation; DatasetError if it cannot be opened."""
+    ``state`` is an open generation: it is not opened again. ``overlay`` stands above each
+    generation. Raises DatasetError for a path that is not a store.
+    """
+    from geolookup import kernel
+    from geolookup.overlays import CompiledPath
+    from geolookup.store import pointer
+    from geolookup.store.in_force import periods
+    from geolookup.store.requirements import Requirements
+    from geolookup.store.resolve import DatasetPath
+
+    of_store = periods(store)
+    # Of each generation the last time: an overlay is compiled once.
+    begin_of = {period.generation: period.begin for period in of_store}
+    requirements = Requirements(trusted_keys=keys or None)
+
+    def open_generation(generation: str) -> State:
+        if generation == state.dataset.generation:
+            return state
+        as_of = requirements.as_of(begin_of[generation])
+        past = DatasetPath(store, as_of, generation)
+        return kernel.State(
+            (CompiledPath(overlay, as_of, past) if overlay else past).open_dataset()
+        )
+
+    begins = [period.begin for period in of_store]
+    kept = {name: name if pointer.is_kept(store, name) else None for name in begin_of}
+    by_period = [kept[period.generation] for period in of_store]
+    return Generations(store, begins, by_period, open_generation)
 
 
 @dataclass(slots=True)

@@ -225,22 +225,15 @@ class DriverPeriods:
         return cls(generations.store, tuple(generations.begins), tuple(generations.by_period))
 
 
-class _WorkerGenerations:
-    """The driver's periods, answered by generations that this process opens once."""
-
-    def __init__(self, own: Generations, periods: DriverPeriods) -> None:
-        self.store, self.begins = periods.store, periods.begins
-        self.by_period = periods.by_period
-        if lacking := {*periods.by_period} - {*own.by_period, None}:
-            problem = f"lacks {count_text(len(lacking), 'generation')} that the driver has"
-            raise DatasetError(f"{socket.gethostname()}:{own.store}", problem, _AT_PATH)
-        self.open = lru_cache(maxsize=None)(own.open)
-
-
 @lru_cache(maxsize=8)
 def generations_of(engine: Engine, periods: DriverPeriods) -> Generations:
     """Return the generations of a store in the driver's periods, once per process."""
-    return _WorkerGenerations(engine.generations(), periods)
+    own = engine.generations()
+    if lacking := {*periods.by_period} - {*own.by_period, None}:
+        problem = f"lacks {count_text(len(lacking), 'generation')} that the driver has"
+        raise DatasetError(f"{socket.gethostname()}:{own.store}", problem, _AT_PATH)
+    opened = lru_cache(maxsize=None)(own.open)
+    return Generations(periods.store, periods.begins, periods.by_period, opened)
 
 
 def _engine_of(source: Source, generation: str) -> Engine:

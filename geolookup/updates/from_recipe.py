@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -11,22 +10,15 @@ from typing import TYPE_CHECKING
 from geolookup.comparison.gates import verdict_line
 from geolookup.dataset.checksums import is_whole
 from geolookup.dataset.manifest import manifest_text, read_manifest
-from geolookup.errors import (
-    BuildError,
-    DownloadError,
-    QualityError,
-    UpdateError,
-    count_text,
-)
+from geolookup.errors import BuildError, DownloadError, QualityError, UpdateError, count_text
 from geolookup.filesystem.cache import default_folder
 from geolookup.history.incoming import Incoming, from_folder, from_verified
 from geolookup.integrity import VerifiedDataset
-from geolookup.remote.transfer import ask
+from geolookup.remote.cache import CacheEntry
+from geolookup.remote.transfer import UnreachableError, ask
 from geolookup.signing.statement import read_signature, signed_statement
 from geolookup.store import pointer
-from geolookup.store.signatures import check_signers, is_signed_by
-from geolookup.store.trusted import latest_serial
-from geolookup.updates.first_download import first_download
+from geolookup.store.trusted import check_signers, is_signed_by, latest_serial
 from geolookup.updates.job import Job, Offer
 from geolookup.updates.state import State
 
@@ -38,12 +30,16 @@ if TYPE_CHECKING:
 
 def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer:
     """Download and compile a recipe; BuildError or UpdateError if a source or a demand fails."""
+    from geolookup_builder.downloads import inputs_of, missing_source
     from geolookup_builder.enrichment import finders
-    from geolookup_builder.recipe.inputs import inputs_of
     from geolookup_builder.values import load_reference
 
     check_signers(job.store, job.signers)
-    _check_local(recipe)
+    required = [
+        spec for spec in recipe.sources if not (spec.remote or spec.expected.may_be_missing)
+    ]
+    if missing := [f"{spec.name}: {text}" for spec in required if (text := missing_source(spec))]:
+        raise UpdateError(missing)
     finders(recipe, load_reference(recipe.countries))  # a library that lacks ends it here
     download_sources(job, recipe)
     inputs = inputs_of(recipe, job.cache)
@@ -68,17 +64,46 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
 
 
 def download_sources(job: Job, recipe: Recipe) -> None:
-    """Download the remote sources that have changed, with a line on each; UpdateError if any fails.
+    """Download the remote sources that have changed, with a line on each.
 
-    A dry run asks the servers only.
+    All are tried before an UpdateError names the failures, unless a server cannot be reached. A dry
+    run asks the servers only.
     """
+    failed, wait = list[str](), 0.0
     with job.step("download"):
-        if job.announce is not None:
-            for line in first_download(recipe, job.cache, compiles=not job.download_only):
-                job.announce(line)
-        _each_remote(recipe, partial(_would_fetch if job.dry_run else _fetch, job), job)
+        for spec in recipe.sources:
+            if spec.remote is None:
+                continue
+            try:
+                job.tell(f"{spec.name}: {_fetch(job, spec, spec.remote)}")
+            except BuildError as error:
+                is_optional = spec.expected.may_be_missing and isinstance(error, DownloadError)
+                (job.result.warnings if is_optional else failed).append(f"{spec.name}: {error}")
+                wait = max(wait, getattr(error, "wait", None) or 0.0)
+                if failed and isinstance(error, UnreachableError):
+                    break  # probably the network: each further source would take seconds
+    if failed:
+        raise UpdateError(failed, wait=wait)
     if job.download_only and all(spec.remote is None for spec in recipe.sources):
         job.tell(f"{recipe.name}: no remote sources, nothing to download")
+
+
+def _fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
+    """Download a source, and return what was done; before its first download, tell its terms."""
+    from geolookup_builder.downloads import download
+
+    folder, texts = job.cache or default_folder(), spec.texts
+    credit = f"credit it as {texts['attribution']!r}" if "attribution" in texts else ""
+    terms = ", ".join(filter(None, (texts.get("licence"), credit, texts.get("url"))))
+    if terms and job.announce and CacheEntry(folder, remote).current(spec.sha256) is None:
+        job.announce(f"{spec.name}: {terms}")
+    if job.dry_run:
+        is_changed, line = ask(remote, spec.sha256, folder)
+        job.count(changed_sources=int(is_changed))
+        return line
+    fetched = download(spec, remote, job.cache, job.progress)
+    job.count(downloaded=fetched.file.bytes if fetched.changed else 0)
+    return str(fetched)
 
 
 def _whole_current(store: Path) -> Path | None:
@@ -93,53 +118,6 @@ def _signature(job: Job, incoming: Incoming) -> bytes | None:
     if is_signed_by(stored, job.signers) and manifest_text(stored) == incoming.manifest_text:
         return read_signature(stored)
     return signed_statement(incoming.manifest_text, job.signers, latest_serial(job.store))
-
-
-def _check_local(recipe: Recipe) -> None:
-    """Raise UpdateError if local files are missing; it names each file, and their origin."""
-    from geolookup_builder.downloads import missing_source
-    from geolookup_builder.recipe.loading import SUFFIX
-
-    missing = [
-        f"{spec.name}: {problem}"
-        for spec in recipe.sources
-        if spec.remote is None and not spec.expected.may_be_missing
-        if (problem := missing_source(spec))
-    ]
-    if missing and recipe.path.suffix == SUFFIX:
-        missing.append(f"the recipe {recipe.path} names these files, and may name their origin")
-    if missing:
-        raise UpdateError(missing)
-
-
-def _each_remote(recipe: Recipe, step: Callable[[SourceSpec, Remote], str], job: Job) -> None:
-    """Do a step for each remote source; all are tried before an UpdateError names the failures."""
-    failed, wait = list[str](), 0.0
-    for spec in recipe.sources:
-        if spec.remote is None:
-            continue
-        try:
-            job.tell(f"{spec.name}: {step(spec, spec.remote)}")
-        except BuildError as error:
-            is_optional = spec.expected.may_be_missing and isinstance(error, DownloadError)
-            (job.result.warnings if is_optional else failed).append(f"{spec.name}: {error}")
-            wait = max(wait, getattr(error, "wait", None) or 0.0)
-    if failed:
-        raise UpdateError(failed, wait=wait)
-
-
-def _fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
-    from geolookup_builder.downloads import download
-
-    fetched = download(spec, remote, job.cache, job.progress)
-    job.count(downloaded=fetched.file.bytes if fetched.changed else 0)
-    return str(fetched)
-
-
-def _would_fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
-    pending = ask(remote, spec.sha256, job.cache or default_folder())
-    job.count(changed_sources=int(pending.changed))
-    return str(pending)
 
 
 def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:
@@ -181,6 +159,6 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
             f"to accept the change, run 'geolookup build {recipe.path} --output DIR'"
             f" and 'geolookup publish DIR --store {job.store}'"
         )
-        if recipe.update.fail_if is None:
+        if recipe.fail_if is None:
             hint += "; the recipe has no fail_if in [update], so the default gates apply"
         raise UpdateError([*map(verdict_line, result.failed), hint])

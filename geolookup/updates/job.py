@@ -12,6 +12,7 @@ The lock of the store itself (``store.changing``) is held only while the store c
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -21,22 +22,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from geolookup.archives.head import is_archive
+from geolookup.dataset.metadata import age_limit
+from geolookup.errors import MirrorError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock
 from geolookup.history.incoming import Incoming
 from geolookup.history.publishing import Gate
 from geolookup.history.result import StoreResult
-from geolookup.mirrors.source import Mirror
+from geolookup.mirrors.source import Mirror, is_mirror
 from geolookup.progress import Progress
-from geolookup.signing.keys import PrivateKey, PublicKey
+from geolookup.signing.keys import PrivateKey, PublicKey, read_signing_keys
+from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store import pointer
-from geolookup.store.changing import changing
-from geolookup.store.retention import Retention
+from geolookup.store.changing import changing, store_path
+from geolookup.store.in_force import Retention
 from geolookup.store.trusted import trust_first
 
 if TYPE_CHECKING:
     from geolookup_builder.recipe.document import Recipe
 
+DEFAULT_RECIPE = "world"
 _FOLDER = ".update"
 #: Seconds to wait for another update of the store: it may download and compile.
 _PATIENCE = 3600.0
@@ -120,3 +126,58 @@ class Job:
                 yield folder
             finally:
                 shutil.rmtree(folder / "dataset", ignore_errors=True)
+
+
+def job_of(
+    source: str | os.PathLike[str] | None,
+    store: str | os.PathLike[str] | None,
+    if_older: timedelta | float | str | None,
+    dry_run: bool,
+    keep: int | None,
+    keep_for: timedelta | float | str | None,
+    keep_unpacked: int | None,
+    trusted_keys: TrustedKeys | None,
+    announce: Tell | None = None,
+    **of_source: Any,
+) -> Job:
+    """Check the arguments of ``update``; raises its errors for malformed ones."""
+    given = {option: value for option, value in of_source.items() if value}
+    opened, default = _opened(source, given.pop("limit_rate", None)), None
+    if isinstance(opened, Path | Mirror):
+        for option in given:
+            raise ValueError(f"{option} is only for recipes")
+    else:
+        from geolookup_builder.downloads import with_strict_cache
+        from geolookup_builder.memory import MemoryBudget
+
+        MemoryBudget.of(given.get("max_memory"))  # a malformed size
+        given["cache"] = Path(given["cache"]) if "cache" in given else None
+        given["signers"] = read_signing_keys(given.pop("signing_keys", ()))
+        if given["signers"]:  # they vouch for the content
+            opened = with_strict_cache(opened)
+        default = opened.retention
+    place, retention = store_path(store), Retention.of(keep, keep_for, keep_unpacked, default)
+    given["if_older"] = None if if_older is None else age_limit(if_older, "if_older")
+    given["trusted_keys"] = read_trusted_keys(trusted_keys)
+    return Job(opened, place, retention, dry_run=dry_run, announce=announce, **given)
+
+
+def _opened(
+    source: str | os.PathLike[str] | None, limit_rate: int | None
+) -> Recipe | Path | Mirror:
+    """Return what a source means; ValueError for the address of no mirror."""
+    name = os.fspath(source or "")
+    if is_mirror(name):
+        mirror = Mirror(name, limit_rate)
+        try:
+            mirror.location()
+        except MirrorError as error:
+            raise ValueError(str(error)) from None
+        return mirror
+    if limit_rate is not None:
+        raise ValueError("limit_rate is only for mirrors")
+    if name and is_archive(name):
+        return Path(name)
+    from geolookup_builder.recipe import loading
+
+    return loading.load_packaged(DEFAULT_RECIPE) if source is None else loading.load(source)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from geolookup.filesystem.ownership import FILE_MODE
 STATE = "update.json"
 #: The outcomes of an update, for the counts.
 OUTCOMES = ("published", "unchanged", "held", "failed")
+_TIMES = ("began_at", "succeeded_at", "failed_at", "expires_at")
 _FORMAT, _VERSION = "geolookup-update", 1
 
 
@@ -49,22 +50,14 @@ class State:
     followed: str = ""
     inputs: str = ""
 
-    def after_failure(self, problem: str) -> State:
-        """Return the state after an update that failed."""
-        counts, failures = self._counted("failed"), self.failures + 1
-        return replace(
-            self, counts=counts, failures=failures, problem=problem, failed_at=timestamp()
-        )
-
-    def after_success(self, outcome: str, **members: Any) -> State:
-        """Return the state after an update with another outcome, and members that changed."""
-        counts = self._counted(outcome)
-        return replace(
-            self, counts=counts, failures=0, problem="", succeeded_at=timestamp(), **members
-        )
-
-    def _counted(self, outcome: str) -> dict[str, int]:
-        return {**self.counts, outcome: self.counts.get(outcome, 0) + 1}
+    def after(self, outcome: str, problem: str = "", **members: Any) -> State:
+        """Return the state after an update, with members that changed; ``problem``: it failed."""
+        members |= {"counts": {**self.counts, outcome: self.counts.get(outcome, 0) + 1}}
+        if problem:
+            members |= {"failures": self.failures + 1, "failed_at": timestamp()}
+        else:
+            members |= {"failures": 0, "succeeded_at": timestamp()}
+        return replace(self, problem=problem, **members)
 
 
 def read_state(store: str | os.PathLike[str]) -> State:
@@ -72,23 +65,17 @@ def read_state(store: str | os.PathLike[str]) -> State:
     try:
         document = json.loads(Path(store, STATE).read_bytes())
         is_ours = document.pop("format") == _FORMAT and document.pop("format_version") == _VERSION
-        return _check(State(**document)) if is_ours else State()
+        state = State(**document)
+        # The default of a member has its type; a time that is malformed raises ValueError.
+        is_typed = all(
+            type(value) is type(getattr(State(), name)) for name, value in document.items()
+        )
+        has_numbers = all(type(count) is int for count in state.counts.values())
+        for time in filter(None, (getattr(state, name) for name in _TIMES)):
+            read_timestamp(time)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return State()
-
-
-def _check(state: State) -> State:
-    """Return a state; TypeError or ValueError if a member is malformed."""
-    for member in fields(State):
-        value = getattr(state, member.name)
-        # The defaults are all of the type of their member.
-        if member.name != "counts" and type(value) is not type(member.default):
-            raise TypeError
-        if value and (member.name.endswith("_at")):
-            read_timestamp(value)
-    if not all(type(count) is int for count in state.counts.values()):
-        raise TypeError
-    return state
+    return state if is_ours and is_typed and has_numbers else State()
 
 
 def write_state(store: Path, state: State) -> None:

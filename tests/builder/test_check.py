@@ -9,10 +9,8 @@ import pytest
 
 import geolookup
 from tests.builder.building import fails, recipe
-from tests.builder.sources.readings import one, refused
-from tests.builder.sources.test_refusals import REFUSED
 from tests.conftest import build_at
-from tests.internals.builder import FORMATS, Options, RecipeCheck, SourceCheck, check_recipe
+from tests.internals.builder import Options, RecipeCheck, SourceCheck, check_recipe
 from tests.internals.dataset import size_lines
 from tests.internals.progress import Progress
 
@@ -79,17 +77,6 @@ def test_the_problem_is_the_error_of_a_build(name: str, tmp_path: Path) -> None:
     assert report.sources[0].problem == str(error)
     # The next source is checked in any case; its file came later.
     assert "no such file" in report.sources[1].problem
-
-
-@pytest.mark.parametrize("name", [*FORMATS, "auto"])
-def test_no_format_is_read_in_a_second_way(name: str, tmp_path: Path) -> None:
-    limits = Options(max_rejects=10**9)
-    for (source_format, file_name), cases in REFUSED.items():
-        for options, content, _ in cases if source_format == name else ():
-            text = one(name, file_name, options)
-            error = refused(tmp_path, file_name, content, text)
-            report = check_recipe(tmp_path / "recipe.toml", limits, Progress(silent=True))
-            assert source_of(report).problem == str(error)
 
 
 def test_a_source_that_decides_nothing(tmp_path: Path) -> None:
@@ -169,19 +156,11 @@ def test_the_sizes_are_those_of_the_dataset(tmp_path: Path) -> None:
 #: Files that no format reads as they are, and the options that read them.
 FOREIGN = {
     "network;country_code;city_name\n8.8.8.0/24;DE;Berlin\n": 'delimiter = ";"',
-    "start\tend\tcountry\tstadt\n8.8.8.0\t8.8.8.255\tDE\tBerlin\n": (
-        'delimiter = "\\t"\n'
-        'columns = { first = "start", last = "end", country_code = "country" }'
-    ),
     "von|bis|land|breite|laenge\n8.8.8.0|8.8.8.255|DE|52.5|13.4\n": (
         'delimiter = "|"\ncolumns = { first = "von", last = "bis",'
         ' country_code = "land", latitude = "breite", longitude = "laenge" }'
     ),
     "id,lo,hi,cc,town,tz\nx,134744064,134744319,DE,Berlin,Europe/Berlin\n": "",
-    "lo,hi,cc,town,tz\n134744064,134744319,DE,Berlin,Europe/Berlin\n": (
-        'columns = { first = "lo", last = "hi", country_code = "cc",'
-        ' city_name = "town", time_zone = "tz" }'
-    ),
     "8.8.8.0/24;DE;Berlin\n8.8.9.0/24;DE;Berlin\n": (
         'delimiter = ";"\nheader = false\ncolumns = { network = 1, country_code = 2 }'
     ),
@@ -272,5 +251,5 @@ def test_a_source_to_download(tmp_path: Path) -> None:
     missing, local = report.sources
     assert missing.is_missing
     assert local.tables[0].used == 1
-    assert [*report.lines()][-1].startswith("not in the cache: 1; to fetch: geolookup update ")
+    assert [*report.lines()][-1].startswith("not in the cache: 1; 'geolookup update ")
     assert not (tmp_path / "cache").exists()

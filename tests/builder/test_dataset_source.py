@@ -9,6 +9,7 @@ import pytest
 
 import geolookup
 from tests.builder.building import fails
+from tests.builder.sources.readings import one
 from tests.cli.program import run
 from tests.conftest import build_at
 from tests.damage import copied
@@ -65,10 +66,10 @@ def over(
 
 
 def test_the_other_fields_of_a_dataset_are_left_out(tmp_path: Path, base: Path) -> None:
-    dataset, _ = over(tmp_path, base, more='fields = ["country_code"]\n')
+    dataset, report = over(tmp_path, base, more='fields = ["country_code"]\n')
+    assert report.sources[1].note.endswith(", 1 of them without an address here")
     with geolookup.open(dataset) as engine:
-        for ip, city in (("8.8.8.8", "Site"), ("8.8.8.9", None)):
-            assert engine.get_many([ip], "country_code", "city_name", "asn") == [("US", city, None)]
+        assert engine.get("8.8.8.9", ["country_code", "city_name", "asn"]) == ("US", None, None)
 
 
 def test_the_sources_behind_a_dataset_have_its_place(tmp_path: Path, base: Path) -> None:
@@ -136,31 +137,10 @@ def test_a_damaged_dataset_is_refused(tmp_path: Path, base: Path, name: str) -> 
     assert error.path.startswith(str(base))
 
 
-COLUMNS = """
-[columns]
-site_id = { type = "text", private = true }
-risk = "integer"
-tags = "texts"
-is_vpn = { type = "boolean", group = "threat" }
-vpn_name = { type = "text", group = "threat" }
-"""
-OWN = (
-    "network,country_code,site,risk,tags,is_vpn,vpn\n"
-    "10.0.0.0/8,,hq,1,a;b,true,One\n8.8.8.0/24,US,dc,2,b,,\n9.0.0.0/8,DE,,3,,false,Two\n"
-)
-MAPPING = (
-    "columns = { network = 'network', country_code = 'country_code', site_id = 'site',"
-    " risk = 'risk', tags = 'tags', is_vpn = 'is_vpn', vpn_name = 'vpn' }\n"
-)
-
-
 def test_own_columns_that_differ_are_refused(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {"own.csv": OWN}
-    source = f"[[source]]\nformat = 'csv'\npath = 'own.csv'\n{MAPPING}"
-    behind, _ = build_at(tmp_path, files, '[dataset]\nname = "x"\n' + COLUMNS + source)
-    behind = behind.rename(tmp_path / "behind")
-    columns = COLUMNS.replace('risk = "integer"', 'risk = "real"')
-    dataset = "[[source]]\nformat = 'dataset'\npath = 'behind'\n"
-    text = f"[dataset]\nname = 'y'\n{columns}{source}{dataset}"
-    error = fails(tmp_path, {}, text)
-    assert "own.risk has another type, group or private in x" in error.problem
+    rows = "network,site,risk\n8.8.8.0/24,HQ,2\n"
+    columns = '[columns]\nsite = "text"\nrisk = "integer"\n'
+    behind, _ = build_at(tmp_path, {"own.csv": rows}, columns + one("csv", "own.csv"))
+    behind.rename(tmp_path / "behind")
+    error = fails(tmp_path, {}, columns.replace("integer", "real") + one("dataset", "behind"))
+    assert "own.risk has another type, group or private in t" in error.problem

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import os
 import random
+import re
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -112,10 +113,6 @@ def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:
         "b.csv: 1 row read, 1 used",
     ]
     files: dict[str, str | bytes] = {"x-2026-01.csv": rows(2), "x-2026-02.csv": rows(1)}
-    error = fails(tmp_path, files, recipe('path = "x-*.csv"'))
-    assert error.path == str(tmp_path / "x-2026-02.csv")
-    assert error.problem == f"two releases of one product, with {tmp_path / 'x-2026-01.csv'}"
-    assert error.remedy == 'name one of them; to read all, write releases = "all" in a recipe'
     reading = read_at(tmp_path, files, recipe('path = "x-*.csv"\nreleases = "all"'))
     assert reading.values("isp", "8.8.0.1", "8.8.1.1") == ["x0", "x1"]
 
@@ -142,7 +139,7 @@ CELLS = "wrong number of cells"
 KINDS: list[tuple[str, str | None]] = [
     ("8.8.{n}.0/24,good", ""),
     ('8.8.{n}.0/24,"good, {n}"', ""),
-    ('8.8.{n}.0/24,"line{e}{e}{n}"', ""),
+    ('8.8.{n}.0/24,"line{e}\r{n}"', ""),
     ("", None),
     ("8.8.{n}.0/24", CELLS),
     ("8.8.{n}.0/24,a,b", CELLS),
@@ -160,13 +157,14 @@ def written(seed: int, ending: str) -> tuple[str, RowRules]:
     """A CSV file and the rows of it that are to be rejected."""
     rng = random.Random(seed)
     text, line, expected = f"network,isp{ending}", 2, []
-    for number in range(rng.randrange(1, 120)):
-        template, reason = rng.choice(KINDS)
+    for number in range(rng.randrange(100, 500)):
+        # Most are good: whole blocks have no row to find.
+        template, reason = rng.choice(KINDS[:4] * 10 + KINDS)
         row = template.format(n=number % 256, e=ending)
         if reason:
             expected.append((str(line), reason, row))
         text += row + ending
-        line += row.count(ending) + 1
+        line += len(re.findall("\r\n?|\n", row + ending))
     return text, expected
 
 

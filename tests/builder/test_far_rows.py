@@ -37,12 +37,3 @@ def test_a_file_with_swapped_columns(build: Build) -> None:
     lines = list(report.lines())
     assert f"  far         {problem}" in lines
     assert f"warning: a.csv: {problem}{hint}; {LISTS}" in lines
-
-
-def test_a_few_rows(build: Build) -> None:
-    """Equal locations are counted by row; without country or coordinates there is nothing."""
-    rows = [*PLACES, "CH,60,8.5", "CH,60,8.5", "CH,48.2,8.5", "CH,,", ",60,8.5", "XX,60,8.5"]
-    _, report = build({"a.csv": text(rows)})
-    assert far(report) == (2, 0)
-    problem = "2 rows with coordinates over 100 km outside their country"
-    assert report.warnings == [f"a.csv: {problem}; {LISTS}"]

@@ -1,15 +1,11 @@
-"""What ``[enrich]`` fills: zones of coordinates, codes of regions, the nearest weather station."""
+"""What ``[enrich]`` fills: zones of coordinates, codes of regions."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import geolookup
 from tests.builder.building import enriched
@@ -69,46 +65,39 @@ def test_zones_and_their_counts(tmp_path: Path) -> None:
 REGION_ON = "region_code = true\n"
 
 
-REGIONS = [
-    ("US", "California", "CA"),
-    ("US", "  CALIFORNIA ", "CA"),
-    ("US", "Hawai\u2019i", "HI"),
-    ("US", "Georgia", "GA"),  # a country as well, but not of this country
-    ("CA", "Quebec", "QC"),
-    ("CA", "Québec", "QC"),
-    ("AU", "New South Wales", "NSW"),
-    ("SE", "Stockholms län", "AB"),
-    ("CH", "Neuchatel", "NE"),
-    ("ES", "Cataluña", "CT"),
-    ("ES", "Catalunya", "CT"),
-    ("ES", "Comunidad de Madrid", "MD"),
-    ("ES", "Madrid", "MD"),  # and not the province of that name
-    ("ES", "Salamanca", "SA"),  # a province alone bears it
-    ("GB", "England", "ENG"),
-    ("GB", "City of Bristol", "BST"),
-    ("FR", "Val-d'Oise", "95"),
-    ("PL", "Łódzkie", "10"),
-    ("PL", "lodzkie", "10"),
-    ("US", "Nowhere", None),
-    ("US", "Québec", None),
-    ("US", "---", None),
-    ("US", "", None),
-    ("", "California", None),
-    ("VA", "Rome", None),  # a country without regions
-]
+#: Names as DB-IP and others write them, and the code; ``-`` if no region has the name.
+NAMES = """
+AE Dubai DU; AR Buenos Aires F.D. C; AT Vienna 9; AT Lower Austria 3; AU New South Wales NSW;
+BE Brussels Capital BRU; BE Flanders VLG; BG Sofia-Capital 22; BR São Paulo SP; CA Quebec QC;
+CA Québec QC; CH Geneva GE; CH Neuchatel NE; CH Zurich ZH; CL Santiago Metropolitan RM;
+CN Guangdong GD; CN Inner Mongolia NM; CZ Prague 10; DE Baden-Württemberg BW; DE Bavaria BY;
+DE Hesse HE; DE Lower Saxony NI; DE North Rhine-Westphalia NW; DK Capital Region 84;
+EG Cairo Governorate C; ES Andalusia AN; ES Cataluña CT; ES Catalunya CT; ES Catalonia CT;
+ES Comunidad de Madrid MD; ES Madrid MD; ES Salamanca SA; FI Uusimaa 18; FR Île-de-France IDF;
+FR Normandy NOR; FR Val-d'Oise 95; GB City of Bristol BST; GB England ENG; GR Attica I;
+HU Budapest BU; ID West Java JB; IE Leinster L; IN Maharashtra MH; IR Tehran 23; IT Lombardy 25;
+IT Tuscany 52; IT The Marches 57; JP Tokyo 13; KR Seoul 11; KR Gyeonggi-do 41;
+KZ East Kazakhstan 63; MX Mexico City CMX; MX México MEX; NL North Holland NH;
+NL South Holland ZH; NO Oslo County 03; PH Metro Manila 00; PL Łódzkie 10; PL lodzkie 10;
+PL Mazovia 14; PT Lisbon 11; RU Moscow MOW; RU Moscow Oblast MOS; RU Tatarstan Republic TA;
+SA Riyadh Region 01; SE Stockholm AB; SE Stockholms län AB; SE Västra Götaland County O;
+TH Bangkok 10; TR Istanbul 34; UA Kyiv City 30; UA Kharkiv 63; US California CA;
+US CALIFORNIA  CA; US Georgia GA; US Hawai\u2019i HI; US Nowhere -; US Québec -; US --- -; US -;
+VA Rome -; VN Hanoi HN; ZA Western Cape WC
+"""
 
 
 @needs("pycountry")
 def test_codes_of_names(tmp_path: Path) -> None:
-    rows = [f"{country},{name}" for country, name, _ in REGIONS]
+    cases = [case.strip("\n").rsplit(" ", 1) for case in NAMES.split(";")]
+    named = {row.strip().replace(" ", ",", 1): code for row, code in cases}
+    rows = [row if "," in row else f"{row}," for row in named] + [",California"]
+    codes = [None if code == "-" else code for code in named.values()] + [None]
     answers, counts = enriched(tmp_path, REGION_ON, "country_code,region_name", *rows)
-    codes = [
-        (*case[:2], answer.get("region_code"))
-        for case, answer in zip(REGIONS, answers, strict=True)
-    ]
-    assert codes == REGIONS
-    lacking = len({row for row, (_, _, code) in zip(rows, REGIONS, strict=True) if code is None})
-    assert counts == {"region_code": FillCount(len(REGIONS) - lacking, lacking)}
+    filled = [answer.get("region_code") for answer in answers]
+    assert dict(zip(rows, filled, strict=True)) == dict(zip(rows, codes, strict=True))
+    lacking = codes.count(None)
+    assert counts == {"region_code": FillCount(len(rows) - lacking, lacking)}
     columns = "country_code,region_code,region_name"
     answers, counts = enriched(tmp_path, REGION_ON, columns, "US,CA,Texas", "US,,Texas", "US,99,")
     assert [answer["region_code"] for answer in answers] == ["CA", "TX", "99"]
@@ -117,34 +106,6 @@ def test_codes_of_names(tmp_path: Path) -> None:
     answers, _ = enriched(tmp_path, REGION_ON, columns, "US,CA,California", "US,,California")
     assert answers[0] == answers[1]
     assert b'"locations": 1,' in (tmp_path / "dataset" / "manifest.json").read_bytes()
-
-
-#: Names as DB-IP and others write them.
-ENGLISH = """
-AE Dubai DU; AR Buenos Aires F.D. C; AT Vienna 9; AT Lower Austria 3; BE Brussels Capital BRU;
-BE Flanders VLG; BG Sofia-Capital 22; BR São Paulo SP; CH Geneva GE; CH Zurich ZH;
-CL Santiago Metropolitan RM; CN Guangdong GD; CN Inner Mongolia NM; CZ Prague 10;
-DE Baden-Württemberg BW; DE Bavaria BY; DE Hesse HE; DE Lower Saxony NI;
-DE North Rhine-Westphalia NW; DK Capital Region 84; EG Cairo Governorate C; ES Andalusia AN;
-ES Catalonia CT; FI Uusimaa 18; FR Île-de-France IDF; FR Normandy NOR; GR Attica I; HU Budapest BU;
-ID West Java JB; IE Leinster L; IN Maharashtra MH; IR Tehran 23; IT Lombardy 25; IT Tuscany 52;
-IT The Marches 57; JP Tokyo 13; KR Seoul 11; KR Gyeonggi-do 41; KZ East Kazakhstan 63;
-MX Mexico City CMX; MX México MEX; NL North Holland NH; NL South Holland ZH; NO Oslo County 03;
-PH Metro Manila 00; PL Mazovia 14; PT Lisbon 11; RU Moscow MOW; RU Moscow Oblast MOS;
-RU Tatarstan Republic TA; SA Riyadh Region 01; SE Stockholm AB; SE Västra Götaland County O;
-TH Bangkok 10; TR Istanbul 34; UA Kyiv City 30; UA Kharkiv 63; VN Hanoi HN; ZA Western Cape WC
-"""
-
-
-@needs("pycountry")
-def test_english_names_and_kinds_of_regions(tmp_path: Path) -> None:
-    cases = [case.split() for case in ENGLISH.split(";")]
-    rows = [f"{country},{' '.join(name)}" for country, *name, _ in cases]
-    answers, _ = enriched(tmp_path, REGION_ON, "country_code,region_name", *rows)
-    codes = [answer.get("region_code") for answer in answers]
-    assert dict(zip(rows, codes, strict=True)) == {
-        row: code for row, (*_, code) in zip(rows, cases, strict=True)
-    }
 
 
 @needs("pycountry")
@@ -175,61 +136,3 @@ def test_the_table_of_names() -> None:
     found = Regions().find(columns).to_pylist()
     assert all(code in (row["region_code"], None) for row, code in zip(rows, found, strict=True))
     assert found.count(None) < 60
-
-
-weather = optional("geolookup_builder.enrichment.by_coordinates")
-
-HEADER = "country_code,latitude,longitude,weather_code"
-WEATHER_ON = "[enrich.weather]\nstations = 'stations.csv'\n"
-Point = tuple[float, float]
-places = st.tuples(
-    st.floats(-90, 90) | st.sampled_from((-90.0, 0.0, 90.0)),
-    st.floats(-180, 180) | st.sampled_from((-180.0, -179.99, 0.0, 179.99, 180.0)),
-)
-
-
-def kilometres(one: Point, other: Point) -> float:
-    """The haversine distance on a sphere of the Earth's mean radius."""
-    (phi, lam), (psi, mu) = (map(math.radians, item) for item in (one, other))
-    square = (
-        math.sin((psi - phi) / 2) ** 2
-        + math.cos(phi) * math.cos(psi) * math.sin((mu - lam) / 2) ** 2
-    )
-    return 2 * 6371.0088 * math.asin(math.sqrt(min(square, 1.0)))
-
-
-@needs("scipy")
-@given(
-    st.lists(places, min_size=1, max_size=12),
-    st.lists(places, min_size=1, max_size=12),
-    st.sampled_from((1.0, 50.0, 2000.0, 20_040.0)),
-)
-def test_nearest_as_trigonometry_has_it(
-    tmp_path_factory: pytest.TempPathFactory,
-    stations: list[Point],
-    asked: list[Point],
-    max_km: float,
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "stations.csv"
-    rows = [f"{number},{at[0]!r},{at[1]!r}\n" for number, at in enumerate(stations)]
-    path.write_text("code,latitude,longitude\n" + "".join(rows), encoding="utf-8")
-    columns = {
-        name: pa.array([at[n] for at in asked]) for n, name in enumerate(weather.Stations.needs)
-    }
-    result = weather.Stations(path, max_km).find(columns).to_pylist()
-    for at, code in zip(asked, result, strict=True):
-        least = min(kilometres(at, station) for station in stations)
-        if code is None:
-            assert least > max_km - 1e-3
-        else:
-            assert kilometres(at, stations[int(code)]) < min(least, max_km) + 1e-3
-
-
-@needs("scipy")
-def test_the_nearest_station_of_rows(tmp_path: Path) -> None:
-    """A station of one row, none beyond the distance, none without both coordinates."""
-    rows = {"US,51.5,-0.1,": "X", "US,0,0,": None, "US,51.5,,": None, "US,,,": None}
-    text = "code,latitude,longitude\nX,51.4,-0.1\n"
-    answers, counts = enriched(tmp_path, WEATHER_ON, HEADER, *rows, stations=text)
-    assert [answer.get("weather_code") for answer in answers] == [*rows.values()]
-    assert counts == {"weather_code": FillCount(1, 2)}

@@ -65,7 +65,7 @@ def archive(**members: str) -> dict[str, str | bytes]:
 
 
 GOOD = "network,isp\n8.8.8.0/24,x\n"
-COUNTRY = "network,country_code,region_code,city_name"
+COUNTRY = "network,country_code,region_code,region_name,city_name,postal_code"
 OWN = "[columns]\nsite = 'text'\ntags = 'texts'\nlevel = 'integer'\nis_vpn = 'boolean'\n"
 LOSSES = (
     # --- rows
@@ -107,11 +107,12 @@ LOSSES = (
     # --- values
     Loss("an unknown country code", csv("network,country_code", "8.8.8.0/24,XX"),
          counts=nulled(country_code=1)),
-    Loss("region and city of an unknown country", csv(COUNTRY, "8.8.8.0/24,XX,BE,Berlin"),
-         counts=nulled(country_code=1, region_code=1, city_name=1)),
-    Loss("the region of another country", csv(COUNTRY, "8.8.8.0/24,DE,FR-75,"),
+    Loss("region and city of an unknown country",
+         csv(COUNTRY, "8.8.8.0/24,XX,BE,Berlin,Berlin,10115"),
+         counts=nulled(country_code=1, region_code=1, region_name=1, city_name=1, postal_code=1)),
+    Loss("the region of another country", csv(COUNTRY, "8.8.8.0/24,DE,FR-75,,,"),
          counts=nulled(region_code=1)),
-    Loss("the name of a region in place of its code", csv(COUNTRY, "8.8.8.0/24,DE,Bavaria,"),
+    Loss("the name of a region in place of its code", csv(COUNTRY, "8.8.8.0/24,DE,Bavaria,,,"),
          counts=nulled(region_code=1)),
     Loss("an unknown continent code", csv("network,continent_code", "8.8.8.0/24,XX"),
          counts=nulled(continent_code=1)),
@@ -171,8 +172,9 @@ LOSSES = (
     Loss("further origins of a prefix", {"a.pfx2as": "8.8.8.0\t24\t2_3\n"},
          'format = "pfx2as"', counts={"emptied": 1}),
     # --- columns and files
-    Loss("a column that the recipe does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
-         'fields = ["asn"]', counts={"not kept": 1}),
+    Loss("a column that the recipe does not keep",
+         csv("network,country_code,asn", "8.8.8.0/24,XX,1"), 'fields = ["asn"]',
+         counts={"not kept": 1}),
     Loss("a column that the dataset does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
          after='fields = ["asn"]', counts={"not kept": 1}),
     Loss("a column that follows from others",

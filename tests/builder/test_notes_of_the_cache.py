@@ -38,9 +38,7 @@ def test_any_value_in_the_place_of_a_member(tmp_path: Path, name: str) -> None:
     (kept,) = cache.glob("*/kept.json")
     note = kept.with_name(name)
     stated = (
-        json.loads(note.read_bytes())
-        if note.exists()
-        else {"validator": "", "bytes": 0, "sha256": ""}
+        json.loads(note.read_bytes()) if note.exists() else {"etag": "", "bytes": 0, "sha256": ""}
     )
     for member, value in itertools.product(stated, VALUES):
         note.write_text(json.dumps({**stated, member: value}), encoding="utf-8")

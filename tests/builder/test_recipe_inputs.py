@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.internals.builder import inputs, load, package
+import geolookup
+from tests.internals.builder import downloads, load
 
 ROWS = "network,country_code\n8.0.0.0/24,FR\n"
 RECIPE = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n'
 #: A recipe with every kind of file.
 FULL = (
     RECIPE.replace("*.csv", "a*.csv") + '[[source]]\nformat = "pfx2as"\npath = "routes"\n'
-    '[tables]\ncountries = "countries"\n[enrich.weather]\nstations = "stations"\nmax_km = 9\n'
+    '[tables]\ncountries = "countries"\n'
 )
-FILES = ("a.csv", "routes", "countries", "stations", "r.toml")
+FILES = ("a.csv", "routes", "countries", "r.toml")
 
 
 def _change(path: Path, text: str) -> None:
@@ -28,7 +29,7 @@ def _lengthened(name: str) -> Callable[[Path, pytest.MonkeyPatch], object]:
 
 
 def digest_of(folder: Path) -> str:
-    return inputs.inputs_of(load(folder / "r.toml"), None)
+    return downloads.inputs_of(load(folder / "r.toml"), None)
 
 
 #: What decides a dataset, and a change of it.
@@ -37,22 +38,17 @@ INPUTS: dict[str, Callable[[Path, pytest.MonkeyPatch], object]] = {
     "bytes of the same size": lambda f, _: _change(f / "a.csv", ROWS.replace("FR", "DE")),
     "another file": lambda f, _: _change(f / "ab.csv", ROWS),
     "the name of a file": lambda f, _: (f / "a.csv").rename(f / "ac.csv"),
-    "the size of a module": lambda f, _: _change(f / "code" / "inner" / "m.py", "more"),
-    "the name of a module": lambda f, _: (f / "code" / "m.py").rename(f / "code" / "n.py"),
-    "the zone names": lambda _, patch: patch.setattr(inputs, "zone_names", lambda: ["UTC"]),
+    "the version": lambda _, patch: patch.setattr(geolookup, "__version__", "9.9"),
+    "the zone names": lambda _, patch: patch.setattr(downloads, "zone_names", lambda: ["UTC"]),
 }
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A recipe with its files, and a compiler of two modules."""
+def folder(tmp_path: Path) -> Path:
+    """A recipe with its files."""
     for name in FILES:
         _change(tmp_path / name, ROWS)
     _change(tmp_path / "r.toml", FULL)
-    for path in (tmp_path / "code", tmp_path / "code" / "inner"):
-        path.mkdir()
-        _change(path / "m.py", "")
-    monkeypatch.setattr(package, "__file__", str(tmp_path / "code" / "__init__.py"))
     return tmp_path
 
 

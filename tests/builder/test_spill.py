@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -17,16 +15,12 @@ from tests.builder.building import fails, unwritable
 from tests.conftest import build_at
 from tests.corrupt.test_full_disk import mounted
 from tests.internals.builder import (
-    Band,
     Columns,
     JoinedIntervals,
     MemoryBudget,
-    Partition,
     SourceRows,
     bands,
     memory,
-    nothing,
-    underlay_bands,
 )
 from tests.internals.contract import MAX
 from tests.internals.dataset import Addresses
@@ -86,33 +80,6 @@ def test_rows_are_written_when_they_and_their_values_exceed_their_part(
         assert min(written[:-1]) > least  # only values after the last run count
 
 
-@pytest.mark.parametrize("in_files", [False, True])
-def test_bands_are_joined_where_neighbours_are_equal(tmp_path: Path, in_files: bool) -> None:
-    """Here at 2**64; a layer that is unknown everywhere takes no memory."""
-    parts = [
-        Partition(
-            Addresses.of(6, starts),
-            {"isp": np.array(isps, np.int32), "asn": np.zeros(2, np.int32)},
-        )
-        for starts, isps in (
-            ([0, 5], [0, 3]),
-            ([1 << 64, 2 << 64], [3, 0]),
-            ([3 << 64, 9 << 64], [4, 5]),
-        )
-    ]
-    with closing(Columns(MemoryBudget.of("1GB"), tmp_path / "dataset")) as columns:
-        columns.in_files = in_files
-        ends = (0, (1 << 64) - 1), (1 << 64, (3 << 64) - 1), (3 << 64, MAX[6])
-        of_family = [Band(6, *pair) for pair in ends]
-        base = nothing(6, ("isp", "asn"))
-        of_bands = dict(zip(of_family, parts, strict=True))
-        result = underlay_bands(base, [*of_bands], of_bands.__getitem__, columns)
-        starts = [result.starts.item(at) for at in range(len(result.starts))]
-        assert starts == [0, 5, 2 << 64, 3 << 64, 9 << 64]
-        assert result.numbers["isp"].tolist() == [0, 3, 0, 4, 5]
-        assert (result.numbers["asn"].tolist(), result.numbers["asn"].strides) == ([0] * 5, (0,))
-
-
 @pytest.mark.parametrize("size", ["1", "much", "499999999", 5])
 def test_a_malformed_size(tmp_path: Path, size: str | int) -> None:
     with pytest.raises(ValueError, match=str(size)):
@@ -136,26 +103,6 @@ def test_distinct_values_may_take_their_part_and_not_one_byte_more() -> None:
     columns.check_values(1000, Path("r.toml"))
     with pytest.raises(BuildError, match="distinct values take 1,001 bytes"):
         columns.check_values(1001, Path("r.toml"))
-
-
-def test_a_column_has_a_file_from_its_first_value_on(tmp_path: Path) -> None:
-    """The zeros before it are in the file too, more than are written at once."""
-    zeros = np.zeros((1 << 20) + 3, np.uint8)
-    with closing(Columns(MemoryBudget.of("1GB"), tmp_path / "dataset")) as columns:
-        columns.in_files = True
-        column, unknown = columns.column(np.uint8), columns.column(np.uint8)
-        for values in (zeros, zeros[:2]):
-            column.append(values)
-            unknown.append(values)
-        column.append(np.array([0, 7], np.uint8))
-        column.append(zeros[:1])
-        written, absent = column.finish(), unknown.finish()
-        assert np.array_equal(written, [*zeros, 0, 0, 0, 7, 0])
-        assert (len(absent), absent.strides) == (len(zeros) + 2, (0,))
-        assert not absent.any()
-        assert [*tmp_path.iterdir()] == []
-        assert written[-2] == 7
-    assert written[-2] == 7
 
 
 @example(1 << 64, [*range(100)], [*range(1000, 1100)], 200)  # rows weigh more than starts

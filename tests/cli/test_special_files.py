@@ -56,7 +56,6 @@ RECIPES = {
     "detected": SOURCE.replace('"csv"', '"auto"'),
     "mmdb": SOURCE.replace('"csv"', '"mmdb"'),
     "countries": '[tables]\ncountries = "{}"\n' + SOURCE.replace("{}", "a.csv"),
-    "stations": SOURCE.replace("{}", "a.csv") + '[enrich.weather]\nstations = "{}"\n',
     "key": '[[source]]\nformat = "csv"\npath = "http://localhost:9/a"\nkey_file = "{}"\n',
 }
 #: Files of a dataset and a store.

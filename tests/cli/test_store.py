@@ -133,12 +133,6 @@ def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> No
     assert all(datetime.fromisoformat(item["at"]) >= began for item in described)
     planned = run("publish", str(SMALL), "--store", store, "--keep-for", "1y", "--dry-run").stdout
     assert planned.startswith("planned: geolookup-sample, ")
-    # 3 generations in a fortnight: 100 years are 5,218 weeks.
-    said = run("prune", store, "--keep-for", "100y").stdout
-    expected = re.search(r"all to keep will take about ([\d,]+) bytes", said)
-    assert expected is not None
-    archive = described[2]["bytes"]
-    assert archive < int(expected[1].replace(",", "")) / 5218 < archive + 100_000
     assert run("prune", store, "--keep-for", "1h", "--json").stdout.count(ids[0]) == 1
 
 

@@ -151,8 +151,8 @@ def test_each_address_is_in_a_row_if_its_answers_differ(
                 where = address.version, int(address), int(address)
                 read = rows_in_file(file, ids, *where)
                 assert read == rows_between(*datasets, *where)
-                assert [_values(row.fields) for row in read] == [
-                    (row.before, row.after) for row in rows if _holds(row, address)
+                assert [_values(row.layers) for row in read] == [
+                    _differing(row) for row in rows if _holds(row, address)
                 ]
 
 
@@ -177,8 +177,18 @@ def _holds(row: ChangedRow, address: Address) -> bool:
     return row.family == address.version and row.first <= int(address) <= row.last
 
 
-def _values(fields: Any) -> tuple[dict[str, Any], ...]:
-    return tuple({path: field.values[at] for path, field in fields.items()} for at in (0, 1))
+def _values(layers: Any) -> dict[str, Any]:
+    return {path: pair for layer in layers.values() for path, pair in layer.fields.items()}
+
+
+def _differing(row: ChangedRow) -> dict[str, Any]:
+    """Return the values that differ; 1 is another value than true, but not than 1.0."""
+    pairs = {path: (value, row.after[path]) for path, value in row.before.items()}
+    return {
+        path: (old, new)
+        for path, (old, new) in pairs.items()
+        if old != new or isinstance(old, bool) != isinstance(new, bool)
+    }
 
 
 def _ends(row: dict[str, Any]) -> tuple[int, int]:

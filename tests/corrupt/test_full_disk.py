@@ -18,7 +18,6 @@ from tests.conftest import build_at
 from tests.damage import CSV
 from tests.datasets import SMALL
 from tests.internals.builder import output_files
-from tests.internals.dataset import Manifest
 from tests.internals.dataset import layout as fmt
 from tests.internals.filesystem import limits
 from tests.internals.history import generations, prune, rollback
@@ -75,15 +74,15 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     """As from a disk that changes a byte behind the compiler's back."""
     kept, report = build_at(tmp_path, {"a.csv": CSV})
     before = sorted(path.name for path in tmp_path.iterdir())
-    written = output_files.write_manifest
+    written = output_files.write
 
-    def then_changed(folder: Path, manifest: Manifest) -> None:
-        written(folder, manifest)
-        content = bytearray((folder / fmt.LOCATION).read_bytes())
+    def then_changed(path: Path, text: bytes) -> None:
+        written(path, text)
+        content = bytearray((path.parent / fmt.LOCATION).read_bytes())
         content[content.index(b"Dublin")] ^= 1
-        (folder / fmt.LOCATION).write_bytes(content)
+        (path.parent / fmt.LOCATION).write_bytes(content)
 
-    monkeypatch.setattr(output_files, "write_manifest", then_changed)
+    monkeypatch.setattr(output_files, "write", then_changed)
     error = unwritable(tmp_path, {"a.csv": CSV})
     assert error.path == str(tmp_path / "dataset")
     assert "the written dataset is damaged: location.arrow: its digest" in str(error)

@@ -42,7 +42,7 @@ def test_a_failed_build_leaves_nothing_or_the_old_dataset(
         fails(tmp_path, {"a.csv": content}, max_rejects=0)
         assert names(tmp_path) == {"a.csv", "recipe.toml"}
     with monkeypatch.context() as patch:
-        patch.setattr(output_files, "write_manifest", interrupt)
+        patch.setattr(output_files, "write", interrupt)
         with pytest.raises(KeyboardInterrupt):
             build_at(tmp_path, NEW)
     assert names(tmp_path) == {"a.csv", "recipe.toml"}
@@ -63,7 +63,7 @@ def test_a_full_disk_leaves_the_old_dataset(
         raise OSError(28, "No space left on device")
 
     output, _ = build(OLD)
-    for step in ("write_tables", "write_manifest", "_rename_into", "fsync_folder"):
+    for step in ("write_tables", "write", "_rename_into", "fsync_folder"):
         with monkeypatch.context() as patch:
             patch.setattr(output_files if hasattr(output_files, step) else atomic, step, full)
             error = unwritable(tmp_path, NEW)

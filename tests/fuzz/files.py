@@ -61,7 +61,7 @@ def _members(published: list[Publication]) -> list[tuple[str, str, bool]]:
 
 def _states() -> Iterator[bytes]:
     followed = State("https://example.net/geo", _TIME, generation=_IDS[0], index=_IDS[1], serial=7)
-    for state in (followed, followed.after_failure("timed out"), followed.after_success("held")):
+    for state in (followed, followed.after("failed", "timed out"), followed.after("held")):
         write_state(scratch(), state)
         yield (scratch() / STATE).read_bytes()
 
@@ -70,7 +70,7 @@ def _read_state(data: bytes) -> None:
     """A state is whole, or that of a store that was never updated; the next update is counted."""
     (scratch() / STATE).write_bytes(data)
     state = read_state(scratch())
-    failed = state.after_failure("timed out")
+    failed = state.after("failed", "timed out")
     assert failed.failures == state.failures + 1
     write_state(scratch(), failed)
     assert read_state(scratch()) == failed
@@ -84,8 +84,8 @@ _CUT = b"\n--8<--\n"
 
 def _cached() -> Iterator[bytes]:
     known = {"bytes": len(_CONTENT), "sha256": sha256_of(_kept_file(""))}
-    kept = {**known, "etag": '"1"', "modified": "", "validator": ""}
-    for part in ({"validator": '"1"', "total": 900}, {"validator": "", "total": None}):
+    kept = {**known, "etag": '"1"', "modified": ""}
+    for part in ({"etag": '"1"', "bytes": 900}, {"etag": "", "bytes": 0}):
         yield _CUT.join(json.dumps(members).encode() for members in (kept, part, kept))
 
 

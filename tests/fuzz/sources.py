@@ -110,7 +110,7 @@ def _records(numbers: RecordNumbers) -> int:
 def _stays_inside(plan: Recipe) -> bool:
     """Return whether a mutated recipe names only its own files: it might name any."""
     paths = [source.path for source in plan.sources]
-    plain = not plan.countries and not plan.enrich.stations
+    plain = not plan.countries
     return plain and len(paths) <= _MOST_FILES and not any(re.search(r"/|\.\.", p) for p in paths)
 
 

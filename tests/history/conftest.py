@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.history.past import past_store
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The cache folder of this test."""
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(folder))
-    return folder
+from tests.own_cache import cache  # noqa: F401 - a fixture
 
 
 @pytest.fixture

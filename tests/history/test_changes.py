@@ -20,7 +20,7 @@ from geolookup.errors import InvalidAddressError, PrivateAddressError
 from tests.conftest import build_at
 from tests.history import pool
 from tests.internals.comparison import diff_table
-from tests.internals.history import changes_path, rows_in_file
+from tests.internals.history import rows_in_file
 from tests.internals.store import pointer
 from tests.skips import needs, optional
 from tests.store.numbered import published
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def _file(store: Path, old: int, new: int) -> Path:
-    return changes_path(store, pool.id_of(old), pool.id_of(new))
+    return Path(pointer.changes_of(store, pool.id_of(old), pool.id_of(new)))
 
 
 def _histories(store: Path) -> list[Any]:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given, settings
@@ -18,8 +17,8 @@ from geolookup.errors import DatasetError
 from tests.history import slow
 from tests.history.pool import SIZE, dataset, id_of
 from tests.internals.contract import gregorian, timestamp
-from tests.internals.history import generations_in, prune, rollback, write_missing
-from tests.internals.store import in_force, pointer, retention
+from tests.internals.history import generations_in, prune, rollback, update_changes
+from tests.internals.store import in_force, pointer
 from tests.own_random import addresses
 from tests.tiers import scaled
 
@@ -123,7 +122,6 @@ def clock(model: Model) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (gregorian, in_force):
             patch.setattr(module, "timestamp", now)
-        patch.setattr(retention, "datetime", SimpleNamespace(now=lambda _zone: at(model.day)))
         yield
 
 
@@ -256,5 +254,5 @@ def test_any_sequence_of_changes(
             check(store, model)
         check_past(store, model)
         slow.check(store, model.copies(), asked, prefixes)
-        assert write_missing(store, {*map(id_of, model.published)}) == []
+        assert update_changes(store, {*map(id_of, model.published)}) == []
         slow.check(store, model.copies(), asked, prefixes)  # all of it from files

@@ -22,7 +22,13 @@ from tests.internals.dataset import Dataset
 from tests.internals.kernel import kernel
 from tests.internals.kernel import python as kernel_python
 from tests.internals.store import Change, pointer
-from tests.internals.tables import RowsWithoutGeneration, enrich, joint_rows, row_blocks
+from tests.internals.tables import (
+    Generations,
+    RowsWithoutGeneration,
+    enrich,
+    joint_rows,
+    row_blocks,
+)
 from tests.own_random import WINDOWS
 from tests.tiers import scaled
 
@@ -40,24 +46,18 @@ def _state(name: str, number: int) -> Any:
     return KERNELS[name](Dataset(pool.dataset(number)))
 
 
-class _Generations:
+def _generations(name: str, begins: Sequence[int], numbers: Sequence[int | None]) -> Generations:
     """Any periods of generations of the pool."""
+    by_period = [None if number is None else str(number) for number in numbers]
+    return Generations("store", begins, by_period, lambda of: _state(name, int(of)))
 
-    store = "store"
 
-    def __init__(self, name: str, begins: Sequence[int], numbers: Sequence[int | None]) -> None:
-        self._name, self.begins = name, begins
-        self.by_period = [None if number is None else str(number) for number in numbers]
-
-    def open(self, generation: str) -> Any:
-        return _state(self._name, int(generation))
-
-    def at(self, instant: int | None) -> str:
-        """Return the generation of an instant, or why there is none."""
-        if instant is None:
-            return "no instant"
-        period = bisect_right(self.begins, instant) - 1
-        return "before" if period < 0 else self.by_period[period] or "pruned"
+def _at(generations: Generations, instant: int | None) -> str:
+    """Return the generation of an instant, or why there is none."""
+    if instant is None:
+        return "no instant"
+    period = bisect_right(generations.begins, instant) - 1
+    return "before" if period < 0 else generations.by_period[period] or "pruned"
 
 
 @cache
@@ -87,13 +87,13 @@ def test_each_row_is_answered_by_its_generation(
 ) -> None:
     """If colliding, all rows have the same hash."""
     begins, numbers, rows = drawn
-    generations = _Generations(name, begins, numbers)
+    generations = _generations(name, begins, numbers)
     newest = int(numbers[-1])
     fields = [*FIELDS, "own.risk"] if newest % 3 else FIELDS
     ips, instants = [ip for ip, _ in rows], [instant for _, instant in rows]
     table = pa.table({"ip": pa.array(ips, pa.string()), "when": pa.array(instants, pa.int64())})
     plain = enrich(_state(name, newest), table, fields, at=AT)
-    generation_of = [generations.at(instant) for instant in instants]
+    generation_of = [_at(generations, instant) for instant in instants]
     answers = [
         _answers(int(generation))[ip] if generation.isdigit() else {}
         for ip, generation in zip(ips, generation_of, strict=True)
@@ -124,7 +124,7 @@ def test_each_row_is_answered_by_its_generation(
 
 
 def test_the_first_refused_row_is_named() -> None:
-    generations = _Generations("compiled", [0, 10], [0, 1])
+    generations = _generations("compiled", [0, 10], [0, 1])
     ips = ["8.8.8.1", "8.8.8.2", "10.0.0.1", "x", None]
     table = pa.table({"ip": ips, "when": [11, 12, 3, 12, -5]})
     options: dict[str, Any] = {"on_invalid": "raise", "as_of": "when", "generations": generations}

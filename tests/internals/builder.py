@@ -1,50 +1,45 @@
 """Internal names of `builder/geolookup_builder` that tests use."""
 
-import geolookup_builder as package
-from geolookup_builder import bands as band_module
-from geolookup_builder import columns, compile, memory, output_files
-from geolookup_builder.bands import Band, bands, underlay_bands
+from geolookup_builder import columns, compile, downloads, memory, output_files
+from geolookup_builder import layers as layers_module
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import KINDS, BuildReport, Demand, FillCount, SourceReport
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import check_recipe
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
-from geolookup_builder.columns import Columns, JoinedIntervals, Partition
-from geolookup_builder.compile import compile_dataset, compile_recipe, sources_read
-from geolookup_builder.dataset_content import dataset_content
+from geolookup_builder.columns import ROW, Column, Columns, JoinedIntervals, Partition
+from geolookup_builder.compile import (
+    compile_dataset,
+    compile_recipe,
+    dataset_content,
+    sources_read,
+)
 from geolookup_builder.demands import check as demands_check
 from geolookup_builder.demands import failures, read_quality
 from geolookup_builder.downloads import read_through, with_local_paths
 from geolookup_builder.enrichment.regions import COLUMNS as REGION_COLUMNS
 from geolookup_builder.enrichment.regions import FILE as REGION_NAMES
 from geolookup_builder.enrichment.regions import Regions
-from geolookup_builder.flatten import (
-    Intervals,
-    coalesce,
-    duplicates,
-    flatten,
-    may_decide_beyond,
-)
-from geolookup_builder.fragments import json_columns, json_texts, rows
+from geolookup_builder.flatten import Rows, duplicates, flatten, may_decide_beyond
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.layers import hide, nothing, of_source, underlay
+from geolookup_builder.layers import Band, bands, hide, nothing, of_rows, underlay, underlay_bands
 from geolookup_builder.limits import Bound
 from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import OverlaidSources
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
-from geolookup_builder.recipe import document, inputs, loading
+from geolookup_builder.recipe import document, loading
 from geolookup_builder.recipe.document import (
     MAX_SOURCES,
     PACKAGED,
     Recipe,
     SourceSpec,
-    Update,
     read_recipe,
 )
-from geolookup_builder.recipe.loading import load, recipe_of_call
+from geolookup_builder.recipe.loading import load, recipe_of_call, slice_recipe
 from geolookup_builder.recipe.table import Table
+from geolookup_builder.reference import read_table
 from geolookup_builder.reference.countries import COLUMNS as COUNTRIES_COLUMNS
 from geolookup_builder.reference.countries import (
     Country,
@@ -53,9 +48,6 @@ from geolookup_builder.reference.countries import (
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
 from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_places
-from geolookup_builder.reference.csv_table import read_table
-from geolookup_builder.restrictions.slicing import slice_recipe
-from geolookup_builder.rows import Rows
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import cloud
 from geolookup_builder.sources.formats.lists import RIR
@@ -70,6 +62,7 @@ from geolookup_builder.sources.reading.delimited import find_rejects
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
+from geolookup_builder.tables import json_columns, json_texts, row_texts
 from geolookup_builder.values import Reference, load_reference
 from geolookup_builder.vendor_columns import COLUMNS as VENDOR_COLUMNS_COLUMNS
 from geolookup_builder.vendor_columns import offered_type, with_language

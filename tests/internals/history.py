@@ -1,16 +1,13 @@
 """Internal names of `geolookup/history` that tests use."""
 
-from geolookup.history.archived import generations_in
+from geolookup.history.archived import generations_in, unpacked
 from geolookup.history.change_files import (
     metadata_of,
     rows_between,
     rows_in_file,
     write_changes,
 )
-from geolookup.history.changes import changes_path, write_missing
-from geolookup.history.generations import generations, rollback
+from geolookup.history.generations import generations, prune, rollback, update_changes
 from geolookup.history.incoming import from_store
-from geolookup.history.pruning import prune
 from geolookup.history.publishing import publish, publish_into
 from geolookup.history.result import StoreResult
-from geolookup.history.unpacked import unpacked

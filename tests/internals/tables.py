@@ -1,7 +1,7 @@
 """Internal names of `geolookup/tables` that tests use."""
 
 from geolookup.tables import enrich, joint_rows, locate, row_blocks, workers
-from geolookup.tables.generations import RowsWithoutGeneration
+from geolookup.tables.generations import Generations, RowsWithoutGeneration
 from geolookup.tables.locate import CHUNK
 from geolookup.tables.row_major import MOST_COLUMNS
 from geolookup.tables.row_notes import RowNote

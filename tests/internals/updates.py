@@ -1,5 +1,5 @@
 """Internal names of `geolookup/updates` that tests use."""
 
-from geolookup.updates import first_download, from_mirror, run
+from geolookup.updates import from_mirror, run
+from geolookup.updates.job import job_of
 from geolookup.updates.state import STATE, State, read_state, write_state
-from geolookup.updates.update import job_of

@@ -7,15 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.internals.builder import compile as compiler
+from tests.own_cache import cache  # noqa: F401 - a fixture
 
 SITES = "network,city_name,country_code\n8.8.8.8,Site,US\n"
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(folder))
-    return folder
 
 
 @pytest.fixture

@@ -41,9 +41,6 @@ _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
         (r"(?:\\?[a]|%61)(?:\\?[/_]|%2f)(?:\\?[ \+]|%20)|(?:\\?[a]|%61)(?:\\?[a]|%61)", True),
     ],
     "geolookup_builder.reference.countries._value": [],
-    "geolookup_builder.sources.formats.ip2location._numbered": [
-        (r"(?<![A-Z0-9])DB([0-9]{1,2})(?![0-9])", True),
-    ],
     "geolookup_builder.sources.formats.lists.read": [],
     "geolookup_builder.sources.formats.mmdb_products.matching_product": [],
     "geolookup_builder.sources.reading.stated_dates.in_first_lines": [],

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.internals.builder import (
-    Intervals,
+    ROW,
+    Partition,
     Rows,
-    coalesce,
     duplicates,
     flatten,
     may_decide_beyond,
@@ -45,13 +45,14 @@ def _ranges(family: int, firsts: Sequence[int], lasts: Sequence[int]) -> Rows:
     return Rows(*ends, np.arange(len(firsts), dtype=np.uint32))
 
 
-def owners_at(intervals: Intervals, addresses: Iterable[int]) -> list[int]:
+def owners_at(intervals: Partition, addresses: Iterable[int]) -> list[int]:
     asked = Addresses.of(intervals.starts.family, list(addresses))
-    owned: list[int] = intervals.owner[intervals.starts.search(asked) - 1].tolist()
+    rows = intervals.numbers[ROW][intervals.starts.search(asked) - 1]
+    owned: list[int] = (rows - 1).tolist()
     return owned
 
 
-def owners(intervals: Intervals, place: Place) -> list[int]:
+def owners(intervals: Partition, place: Place) -> list[int]:
     """The owner of each step; its first and its last address have the same."""
     _, base, step = place
     firsts = owners_at(intervals, range(base, base + SIZE * step, step))
@@ -92,17 +93,13 @@ def test_the_laws_of_flatten(place: Place, listed: list[Row], rng: random.Random
     other = owners(flatten(ranges_of(place, shuffled), family), place)
     for one, another in zip(owned, other, strict=True):
         assert (one < 0 and another < 0) or listed[one] == shuffled[another]
-    once = coalesce(intervals)
-    assert not (once.owner[1:] == once.owner[:-1]).any()
-    twice = coalesce(once)
-    assert np.array_equal(twice.owner, once.owner)
-    assert bool(twice.starts.equals(once.starts).all())
-    assert owners(once, place) == owned
+    of_intervals = intervals.numbers[ROW]
+    assert not (of_intervals[1:] == of_intervals[:-1]).any()
     for some in (listed, [*listed, (0, 5), (0, 9), (0, 5)]):
         assert duplicates(ranges_of(place, some)) == len(some) - len(set(some))
 
 
-def _partition(intervals: Intervals, family: int) -> None:
+def _partition(intervals: Partition, family: int) -> None:
     starts = intervals.starts
     values = [starts.item(at) for at in range(len(starts))]
     assert values[0] == 0
@@ -124,7 +121,7 @@ def test_deep_nesting(family: int, depth: int) -> None:
 @given(st.sampled_from((4, 6)))
 def test_a_range_may_be_the_whole_space(family: int) -> None:
     intervals = flatten(_ranges(family, [0], [MAX[family]]), family)
-    assert (intervals.starts.item(0), intervals.owner.tolist()) == (0, [0])
+    assert (intervals.starts.item(0), intervals.numbers[ROW].tolist()) == (0, [1])
 
 
 def test_a_size_of_more_than_64_bits_is_compared_as_a_whole() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.internals.builder import Intervals, Partition, hide, nothing, of_source, underlay
+from tests.internals.builder import ROW, Partition, hide, nothing, of_rows, underlay
 from tests.internals.contract import MAX
 from tests.internals.dataset import Addresses
 
@@ -68,19 +68,18 @@ def test_nothing_is_neutral(family: int, base: dict[int, tuple[int, int]]) -> No
 
 
 @given(families, partitions, st.sets(st.integers(0, SIZE)), st.booleans())
-def test_hide_takes_the_owner(
+def test_hidden_space_knows_nothing(
     family: int, partition: dict[int, tuple[int, int]], hidden: set[int], to_the_end: bool
 ) -> None:
-    starts = sorted(partition)
-    owner = np.array([partition[start][0] - 1 for start in starts])
     ranges = _ranges(hidden)
     if to_the_end:
         ranges.append((MAX[family] - 5, MAX[family]))
-    result = hide(Intervals(Addresses.of(family, starts), owner), tuple(ranges))
+    result = hide(layered(family, partition, LAYERS), tuple(ranges))
     for address in (*range(SIZE + 2), MAX[family] - 6, MAX[family] - 5, MAX[family]):
         covered = any(first <= address <= last for first, last in ranges)
-        expected = -1 if covered else at(partition, address)[0] - 1
-        assert result.owner[index_at(result.starts, address)] == expected
+        expected = (0, 0) if covered else at(partition, address)
+        row = index_at(result.starts, address)
+        assert tuple(result.numbers[name][row] for name in LAYERS) == expected
 
 
 def _ranges(addresses: set[int]) -> list[tuple[int, int]]:
@@ -91,6 +90,6 @@ def _ranges(addresses: set[int]) -> list[tuple[int, int]]:
 
 
 def test_a_gap_knows_nothing() -> None:
-    intervals = Intervals(Addresses.of(4, [0, 5, 9]), np.array([-1, 1, -1]))
-    result = of_source(intervals, {"isp": np.array([7, 8], np.int32)})
-    assert result.numbers["isp"].tolist() == [0, 8, 0]
+    owners = Partition(Addresses.of(4, [0, 5, 9]), {ROW: np.array([0, 2, 0])})
+    numbers = of_rows(owners, {"isp": np.array([7, 8], np.int32)})
+    assert numbers["isp"].tolist() == [0, 8, 0]

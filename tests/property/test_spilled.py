@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import build_at
-from tests.internals.builder import MemoryBudget, band_module, delimited
+from tests.internals.builder import MemoryBudget, delimited, layers_module
 from tests.oracle import Source
 from tests.property.compiled import content
 from tests.property.test_resolution import TIES
@@ -37,7 +37,7 @@ def tiny_memory(rows: int = 1, band: int = 400) -> Iterator[None]:
 def tiny_bands(band: int) -> Iterator[None]:
     """In the block, builds in memory have bands of so many bytes."""
     with (
-        mock.patch.object(band_module, "BAND", band),
+        mock.patch.object(layers_module, "BAND", band),
         mock.patch.object(delimited, "BLOCK_BYTES", 256),
     ):
         yield

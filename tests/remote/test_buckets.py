@@ -148,6 +148,9 @@ def test_what_fails_and_options_that_are_none(tmp_path: Path) -> None:
             assert str(caught.value).startswith(f"s3://bucket/a.csv?…: {text}"), name
             assert "\n" not in str(caught.value)
             assert HIDDEN not in str(caught.value)
+    host = "endpoint_override=nowhere.invalid&scheme=https&region=us-east-1"
+    with pytest.raises(BuildError, match=r"\(tried 3 times\); check the network, or try again"):
+        fetched(f"s3://bucket/a.csv?{host}", tmp_path / "unreachable")
     for address, said in WRONG.items():
         with pytest.raises(BuildError) as caught:
             fetched(address, tmp_path)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import base64
-import gzip
-import hashlib
-import ssl
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.message import Message
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +25,6 @@ from tests.internals.remote import (
     conditions,
     content_range,
     entity_tag,
-    retry_seconds,
     version,
 )
 from tests.remote.serving import (
@@ -89,27 +85,6 @@ def test_certificates(authority: trustme.CA, own: Site, tmp_path: Path) -> None:
         ):
             fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
         assert site.asked == []
-
-
-@encrypted
-def test_without_a_length_the_end_of_tls_counts(own: Site, tmp_path: Path) -> None:
-    """RFC 8446, 6.1: without close_notify anybody on the way may have cut the file."""
-    packed = gzip.compress(ROWS)
-    unended = file(packed, Content_Length="")
-
-    def ended(handler: Handler) -> None:
-        unended(handler)
-        assert isinstance(handler.connection, ssl.SSLSocket)
-        with suppress(OSError):  # the other side closes without an answer
-            handler.connection.unwrap()
-
-    own.plan[:] = [unended]
-    with pytest.raises(BuildError, match="it ended without the end mark of TLS"):
-        fetched(f"{own.url}/a.csv.gz", tmp_path)
-    digest = hashlib.sha256(packed).hexdigest()
-    assert fetched(f"{own.url}/a.csv.gz", tmp_path, digest).file.path.read_bytes() == packed
-    own.plan[:] = [ended]
-    assert fetched(f"{own.url}/b.csv.gz", tmp_path).file.path.read_bytes() == packed
 
 
 @encrypted
@@ -184,18 +159,18 @@ def test_the_highest_and_the_lowest_rate(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def sleep(seconds: float) -> None:
         nonlocal now
-        slept.append(seconds)
+        slept.extend([seconds] if seconds else [])
         now += seconds
 
     monkeypatch.setattr(time, "monotonic", lambda: now)
     monkeypatch.setattr(time, "sleep", sleep)
     # Seconds before each part, its bytes, and the waits after them.
-    a_silence = ((50.0, 10_000),)  # made up for by one second of bytes
+    a_silence = ((20.0, 30_000), (0.0, 1000))  # the time of a part, not more, counts for it
     for limits, parts, waits in (
         (Limits(fastest=1000), ((0.0, 500), (0.0, 500), (0.0, 3000)), [0.5, 0.5, 3.0]),
         (Limits(fastest=1000), ((0.6, 500),) * 9, []),
         (Limits(), ((0.0, 1 << 40),), []),
-        (Limits(fastest=1000), a_silence, [9.0]),
+        (Limits(fastest=1000), a_silence, [10.0, 1.0]),
         # Waiting does not count as a slow server.
         (Limits(fastest=2000, pace_over=10.0), ((0.0, 4000),) * 50, [2.0] * 50),
     ):
@@ -241,7 +216,7 @@ def test_only_entity_tags_are_stored_and_sent_again() -> None:
         assert entity_tag(tag) == ""
         assert version(message({"ETag": tag}), None) == Version()
         for start in (0, 7):
-            assert conditions(Version(tag, validator=tag), start) == {}
+            assert conditions(Version(tag), start) == {}
     for tag in GOOD_TAGS:
         assert version(message({"ETag": f" {tag}\t"}), None).etag == tag
         assert conditions(Version(tag)) == {"If-None-Match": tag}
@@ -271,7 +246,7 @@ def test_refused_conditions_are_left_out_once(tmp_path: Path, code: int) -> None
             assert len(site.asked) == requests
 
 
-NAMES = ("Content-Range", "ETag", "Last-Modified", "Date")
+NAMES = ("Content-Range", "ETag", "Last-Modified")
 LINE = st.text(st.characters(codec="latin-1", exclude_characters="\r\n"), max_size=40)
 NUMBER = st.integers(0, 10**20)
 DATE = st.builds(
@@ -286,16 +261,14 @@ RANGE = st.builds("bytes {}-{}/{}".format, NUMBER, NUMBER, NUMBER | st.just("*")
 HOSTILE = LINE | DATE | RANGE | NUMBER.map(str)
 
 
-@given(headers=st.dictionaries(st.sampled_from(NAMES), HOSTILE), retry_after=HOSTILE)
-def test_hostile_headers(headers: dict[str, str], retry_after: str) -> None:
+@given(headers=st.dictionaries(st.sampled_from(NAMES), HOSTILE))
+def test_hostile_headers(headers: dict[str, str]) -> None:
     result = version(message(headers), Key("k"))
     if result.modified:
         assert datetime.fromisoformat(result.modified).tzinfo == UTC
         assert "If-Modified-Since" in conditions(result)
     with suppress(TransientError):
         assert content_range(message(headers), 7) > 7
-    wait = retry_seconds(retry_after)
-    assert wait is None or 0 <= wait <= 2**31
 
 
 def test_a_date_is_short_and_sent_in_one_form() -> None:
@@ -304,25 +277,16 @@ def test_a_date_is_short_and_sent_in_one_form() -> None:
     for date in (sent, "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"):
         known = version(message({"Last-Modified": date, "Date": MODIFIED}), None)
         assert conditions(known) == {"If-Modified-Since": sent}
-        assert conditions(known, 7) == {"Range": "bytes=7-", "If-Range": sent}
     early = [sent.replace("1994", year) for year in ("0000", "0001", "0068", "0099")]
     for date in (sent + " " * 40 + "x", *early):  # none of 1969 to 2068
         assert version(message({"Last-Modified": date}), None) == Version()
 
 
 def test_what_proves_the_same_bytes() -> None:
-    modified = datetime(2026, 11, 19, 8, tzinfo=UTC)
-    old, young, now = (
-        f"{modified + timedelta(seconds=seconds):%a, %d %b %Y %H:%M:%S GMT}"
-        for seconds in (0, 59, 60)
-    )
-    iso = modified.isoformat()
-    for stated, wanted in (
-        ({"ETag": '"a"'}, Version('"a"', "", '"a"')),
-        ({"ETag": 'W/"a"'}, Version('W/"a"')),
-        ({"ETag": 'W/"a"', "Last-Modified": old, "Date": now}, Version('W/"a"', iso, iso)),
-        ({"Last-Modified": old, "Date": young}, Version("", iso, "")),
-        ({"Last-Modified": old}, Version("", iso, "")),
-        ({"ETag": '"the key"'}, Version()),
-    ):
-        assert version(message(stated), Key("the key")) == wanted
+    """A strong ETag, unless it is or contains the key; a date resolves only seconds."""
+    for tag, validator in (('"a"', '"a"'), ('W/"a"', ""), ('"the key"', ""), ("", "")):
+        known = version(message({"ETag": tag, "Last-Modified": MODIFIED}), Key("the key"))
+        assert known.modified == "2020-11-19T08:00:00+00:00"
+        assert known.validator == validator
+        wanted = {"Range": "bytes=7-", "If-Range": validator} if validator else {}
+        assert conditions(known, 7) == wanted

@@ -79,7 +79,7 @@ def test_a_pointer_to_nothing_and_no_pointer(store: Path) -> None:
     changes: tuple[tuple[Callable[[], object], str], ...] = (
         (lambda: current.write_text(pointed([GOOD]), encoding="utf-8"), f"{ID}: no dataset here"),
         (current.unlink, "no dataset here"),
-        (current.mkdir, "not the pointer of a store; restore it"),
+        (current.mkdir, "current: cannot be read"),
     )
     for change, problem in changes:
         change()

@@ -24,7 +24,7 @@ from tests.conftest import Build
 from tests.internals.dataset import Dataset, canonical
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import rollback
-from tests.internals.store import Watch, resolve
+from tests.internals.store import DatasetPath, Requirements, Watch, resolve
 from tests.servers import until
 from tests.store.numbered import answers, answers_of, id_of, number, shared
 from tests.tiers import scaled
@@ -38,7 +38,8 @@ def test_a_store_that_changes_while_it_is_opened(store: Path, problem: Exception
             if problem is not None:
                 raise problem
 
-    assert resolve.open_dataset(str(store), check).manifest.generation == id_of(2)
+    dataset = DatasetPath(str(store), Requirements()).open_checked(check)
+    assert dataset.generation == id_of(2)
 
 
 def test_a_damaged_generation_is_refused(store: Path) -> None:

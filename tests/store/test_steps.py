@@ -88,7 +88,7 @@ def store_state(folder: Path) -> tuple[str, frozenset[str]]:
 
 def cache_state(folder: Path) -> frozenset[str]:
     """Return the datasets in the cache, all whole."""
-    datasets = (folder / "cache" / "datasets").glob("[op]*-*")  # of overlays and of the past
+    datasets = (folder / "cache" / "datasets").glob("[ao]*-*")  # of overlays and of the past
     return frozenset(f"{path.name} {verify(path).generation}" for path in datasets)
 
 

@@ -104,7 +104,7 @@ def test_a_folder_that_may_not_be_entered(tmp_path: Path, monkeypatch: pytest.Mo
         assert paths.current_user_store() is None
         patch.setenv("GEOLOOKUP_STORE", str(store))
         assert paths.current_user_store() == str(store)
-        with pytest.raises(geolookup.DatasetError, match="check its permissions"):
+        with pytest.raises(geolookup.DatasetError, match="check its name and permissions"):
             geolookup.open()
 
 

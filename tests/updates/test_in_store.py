@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -19,6 +20,7 @@ import geolookup
 from geolookup.errors import UpdateError
 from tests.cli.program import run
 from tests.internals.contract import timestamp
+from tests.internals.remote import Limits, transfer
 from tests.internals.store import latest_serial, trust
 from tests.internals.updates import STATE, read_state, write_state
 from tests.internals.updates import run as updates_run
@@ -115,8 +117,9 @@ def failing(publisher: Publisher) -> Iterator[str]:
     publisher.rewrite("[update]", f"[quality]\n{demands}\n[update]")
     yield r"found .FR. at 8\.0\.0\.1.*ipv6\.asn"
     publisher.rewrite(f"[quality]\n{demands}\n", "")
-    publisher.acts[COUNTRY] = status(503)
-    yield "answers 503"
+    publisher.acts[COUNTRY] = publisher.acts[ASN] = status(503)
+    yield f"{COUNTRY}.*answers 503.*{ASN}.*answers 503"  # every source is named
+    publisher.put(ASN, systems())
 
 
 def test_a_failure_keeps_the_store_and_the_next_update_succeeds(
@@ -138,18 +141,34 @@ def test_a_failure_keeps_the_store_and_the_next_update_succeeds(
         with pytest.raises(UpdateError, match=problem):
             update()
         assert is_kept(store, pointer), problem
-    with closing(socket.socket()) as nobody:
-        nobody.bind(("127.0.0.1", 0))  # and does not listen
-        there = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-        publisher.rewrite(publisher.site.url, there)
-        with pytest.raises(UpdateError, match="cannot be reached") as caught:
-            update()
-        publisher.rewrite(there, publisher.site.url)
-    assert len(caught.value.problems) == 2  # every source is named
-    assert is_kept(store, pointer)
     publisher.put(COUNTRY, countries("DE"))
     assert update().state == "published"
     assert country() == "DE"
+
+
+def test_without_a_network_an_update_fails_soon_with_one_line(
+    publisher: Publisher, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A refused connection, the name of no host, and no answer to a packet: with default waits."""
+    waits = list[float]()
+    monkeypatch.setattr(transfer.fetch, "__defaults__", (Limits(), lambda _path: None))
+    monkeypatch.setattr("geolookup.remote.transfer.time.sleep", waits.append)
+    with closing(socket.socket()) as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        url = publisher.site.url
+        for host in (f"http://127.0.0.1:{nobody.getsockname()[1]}", "https://nowhere.invalid"):
+            publisher.rewrite(url, host)
+            done, url = run("update", str(publisher.recipe)), host
+            assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+            assert f"geolookup: {COUNTRY}: {host}/{COUNTRY}: " in done.stderr
+            assert "cannot be reached (" in done.stderr
+            assert done.stderr.endswith(" (tried 3 times); check the network, or try again later\n")
+            assert 0 < sum(waits) < 15
+            waits.clear()
+    monkeypatch.setattr(socket, "create_connection", mock.Mock(side_effect=TimeoutError))
+    done = run("update", str(publisher.recipe))
+    assert done.stderr.endswith("(timeout) (tried once); check the network, or try again later\n")
+    assert (done.returncode, waits, publisher.site.asked) == (1, [], [])
 
 
 @needs("cryptography")

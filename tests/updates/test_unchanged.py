@@ -83,9 +83,9 @@ def test_after_a_rollback(recipe: Path) -> None:
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    failed = State(source="https://x/", index="ab", serial=7).after_failure("no")
+    failed = State(source="https://x/", index="ab", serial=7).after("failed", "no")
     assert (failed.failures, failed.problem, failed.succeeded_at) == (1, "no", "")
-    state = failed.after_success("published", generation="cd", bytes=5)
+    state = failed.after("published", generation="cd", bytes=5)
     assert (state.failures, state.problem, state.counts) == (0, "", {"failed": 1, "published": 1})
     write_state(tmp_path, state)
     assert read_state(tmp_path) == state
@@ -111,7 +111,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_another_file_is_as_none(tmp_path: Path, change: dict[str, object]) -> None:
-    write_state(tmp_path, State(serial=7).after_success("unchanged"))
+    write_state(tmp_path, State(serial=7).after("unchanged"))
     members = {**json.loads((tmp_path / STATE).read_bytes()), **change}
     members = {name: value for name, value in members.items() if value is not ...}
     for text in (json.dumps(members), "", "[]", "null", "{", "[" * 100_000):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,7 +21,7 @@ from geolookup.archives.head import is_archive
 from geolookup.archives.members import SUFFIX
 from geolookup.archives.unpack import unpack
 from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field, in_table
-from geolookup.contract.schema import Schema
+from geolookup.contract.schema import Schema, column_members, own_schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, starts_of, without_nulls
 from geolookup.dataset.manifest import is_dataset
@@ -36,10 +36,11 @@ from geolookup.store import pointer, resolve
 from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.columns import ROW, Partition
-from geolookup_builder.fragments import list_texts
 from geolookup_builder.layer_values import Column, LayerValues, distinct
 from geolookup_builder.layers import restrict
-from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.document import Recipe, SourceSpec
+from geolookup_builder.recipe.table import recipe_errors
+from geolookup_builder.tables import list_texts
 
 #: By layer, the table whose rows have its tuples, and the number of each row's.
 Numbers = Mapping[str, tuple[str, Codes]]
@@ -192,3 +193,31 @@ def _opened(spec: SourceSpec, folder: Path) -> DatasetSource:
         families[family] = Partition(starts_of(batch), rows)
     tables.release()
     return DatasetSource(spec.texts.get("name", metadata.name), metadata, tables, families)
+
+
+def with_own_columns(recipe: Recipe, datasets: Mapping[int, DatasetSource]) -> Recipe:
+    """Return a recipe with the own columns of its datasets, given by their source's index.
+
+    The recipe's columns come first, then further columns of each dataset in order. A column of the
+    same name must be the same in both. Raises BuildError for one that is not, and for more columns
+    than a dataset may have.
+    """
+    if not any(dataset.schema.own for dataset in datasets.values()):
+        return recipe
+    columns = {field.path: field for field in recipe.schema.own}
+    for number, dataset in datasets.items():
+        for field in dataset.schema.own:
+            one = columns.setdefault(field.path, field)
+            if (one.type, one.layer, one.private) != (field.type, field.layer, field.private):
+                problem = f"{field.path} has another type, group or private in {dataset.name}"
+                remedy = "declare it in [columns] as the dataset does, or choose another name"
+                raise BuildError(recipe.path, f"source {number + 1}: {problem}", remedy=remedy)
+    with recipe_errors(recipe.path, "columns of datasets: "):
+        schema = own_schema([column_members(field) for field in columns.values()])
+    sources = [*recipe.sources]
+    for number, dataset in datasets.items():
+        spec = sources[number]
+        if spec.fields >= spec.schema.by_source_column.keys():  # it chooses no fields
+            own = frozenset(field.source_column for field in dataset.schema.own)
+            sources[number] = replace(spec, fields=spec.fields | own)
+    return replace(recipe, schema=schema, sources=tuple(sources))

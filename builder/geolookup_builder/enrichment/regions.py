@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.display import fold
 from geolookup_builder import reference
-from geolookup_builder.reference.csv_table import read_table
+from geolookup_builder.reference import read_table
 
 FILE = Path(reference.__file__).with_name("region_names.csv")
 COLUMNS = ("country_code", "region_code", "region_name")

@@ -22,14 +22,13 @@ from geolookup.errors import BuildError, name_text, near_match
 from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
-from geolookup.store.retention import Retention
-from geolookup_builder import expected_rows
+from geolookup.store.in_force import Retention
+from geolookup_builder import expected_rows, restrictions
 from geolookup_builder.demands import Quality, read_quality
 from geolookup_builder.expected_rows import RowRules
 from geolookup_builder.recipe.names import declared_columns, source_columns
 from geolookup_builder.recipe.table import Table, recipe_errors
-from geolookup_builder.restrictions import restriction
-from geolookup_builder.restrictions.restriction import Restriction
+from geolookup_builder.restrictions import Restriction
 
 #: The format of a source that is a dataset.
 DATASET = "dataset"
@@ -42,8 +41,8 @@ LAST_MODIFIED = "last-modified"
 _TEXTS = ("name", "date", "licence", "attribution", "url")
 #: Provenance stores the number of a source in one byte; 0 is "no source", 255 is reserved.
 MAX_SOURCES = 254
-_MAX_KM = 50.0
-_HALF_CIRCUMFERENCE = 20_040  # of the Earth, in kilometres
+#: The fields that ``[enrich]`` can fill.
+_ENRICHED = ("time_zone", "region_code")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +77,6 @@ class SourceSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Enrich:
-    """``[enrich]``: which fields to fill if no source states them; ``stations`` for weather."""
-
-    time_zone: bool = False
-    region_code: bool = False
-    stations: Path | None = None
-    max_km: float = _MAX_KM
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """``[update]``: gates of an update, and the generations that it keeps."""
-
-    fail_if: tuple[str, ...] | None = None  # None: the default gates
-    retention: Retention = field(default_factory=Retention)
-
-
-@dataclass(frozen=True, slots=True)
 class Recipe:
     """A whole recipe; ``countries`` replaces the packaged table of countries."""
 
@@ -103,8 +84,9 @@ class Recipe:
     name: str
     sources: tuple[SourceSpec, ...]
     countries: Path | None = None
-    enrich: Enrich = field(default_factory=Enrich)
-    update: Update = field(default_factory=Update)
+    enrich: tuple[str, ...] = ()  # fields to fill if no source states them
+    fail_if: tuple[str, ...] | None = None  # gates of an update; None: the default ones
+    retention: Retention = field(default_factory=Retention)  # of generations, by an update
     schema: Schema = CONTRACT
     fields: frozenset[str] | None = None  # of the dataset; None: all
     quality: Quality = field(default_factory=Quality)
@@ -116,7 +98,7 @@ class Recipe:
         from geolookup.comparison.gates import default_gates
 
         own = (field.path for field in self.schema.own)
-        return default_gates(own) if self.update.fail_if is None else self.update.fail_if
+        return default_gates(own) if self.fail_if is None else self.fail_if
 
 
 def read_recipe(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
@@ -150,10 +132,20 @@ def of_document(
         for label, source in zip(chain(labels, repeat(path)), items, strict=False)
     )
     countries = document.table("tables", "countries").texts(["countries"]).get("countries")
-    table, enrich = path.parent / countries if countries else None, _enrich(document)
-    fields, quality = _fields(dataset, "dataset", schema), read_quality(document, schema)
-    update = _update(document, schema)
-    return Recipe(path, name, sources, table, enrich, update, schema, fields, quality)
+    enrich = document.table("enrich", *_ENRICHED)
+    fail_if, retention = _update(document, schema)
+    return Recipe(
+        path,
+        name,
+        sources,
+        countries=path.parent / countries if countries else None,
+        enrich=tuple(field for field in _ENRICHED if enrich.switch(field)),
+        fail_if=fail_if,
+        retention=retention,
+        schema=schema,
+        fields=_fields(dataset, "dataset", schema),
+        quality=read_quality(document, schema),
+    )
 
 
 def toml_text(value: str | int | Sequence[str] | Mapping[str, Any]) -> str:
@@ -180,7 +172,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         hint = near_match(name, formats, fallback='format = "auto" detects the format')
         raise BuildError(recipe, f"unknown format {name!r}", remedy=hint)
     keys = ("format", "path", "fields", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
-    table.only(*keys, *expected_rows.KEYS, *restriction.KEYS, *sorted(formats[name]))
+    table.only(*keys, *expected_rows.KEYS, *restrictions.KEYS, *sorted(formats[name]))
     texts, insecure = table.texts(remote_address.TEXTS), table.switch(remote_address.SWITCH)
     location = remote_address.location(recipe, table.text("path"), texts, insecure=insecure)
     remote = location if isinstance(location, Remote) else None
@@ -198,7 +190,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         remote=remote,
         expected=expected_rows.read_expected(table, schema),
         schema=schema,
-        restriction=restriction.read_restriction(table, fields, schema),
+        restriction=restrictions.read_restriction(table, fields, schema),
     )
 
 
@@ -236,27 +228,13 @@ def _fields(table: Table, name: str, schema: Schema) -> frozenset[str] | None:
     return frozenset(chain.from_iterable(columns))
 
 
-def _enrich(document: Table) -> Enrich:
-    table = document.table("enrich", "time_zone", "region_code", "weather")
-    zone, region = table.switch("time_zone"), table.switch("region_code")
-    if "weather" not in table:
-        return Enrich(zone, region)
-    weather = table.table("weather", "stations", "max_km")
-    stations = document.recipe.parent / weather.text("stations")
-    max_km = weather.values.get("max_km", _MAX_KM)
-    if type(max_km) not in (int, float) or not 0 < max_km <= _HALF_CIRCUMFERENCE:
-        problem = f"is not between 0 and {_HALF_CIRCUMFERENCE}"
-        weather.refuse("max_km", problem, f"write max_km = {_MAX_KM:g}")
-    return Enrich(zone, region, stations, float(max_km))
-
-
-def _update(document: Table, schema: Schema) -> Update:
+def _update(document: Table, schema: Schema) -> tuple[tuple[str, ...] | None, Retention]:
+    """Return the gates of ``[update]`` and the generations that it keeps."""
     table = document.table("update", "fail_if", "keep", "keep_for")
     with recipe_errors(table.recipe, "update."):
-        retention = Retention.of(*(table.values.get(key) for key in ("keep", "keep_for")))
+        retention = Retention.of(table.values.get("keep"), table.values.get("keep_for"))
     if "fail_if" not in table:
-        return Update(None, retention)
+        return None, retention
     from geolookup.comparison.gates import diff_metrics
 
-    metrics = diff_metrics(field.path for field in schema.own)
-    return Update(table.gates("fail_if", metrics), retention)
+    return table.gates("fail_if", diff_metrics(field.path for field in schema.own)), retention

@@ -1,8 +1,8 @@
-"""From what a user names to a recipe: a recipe file, a packaged recipe, data, or sources of a call.
+"""From what a user names to a recipe: a recipe file, a packaged recipe, data, sources, a slice.
 
 Packaged recipes are for well-known data sets. One is named by the stem of its file in
-``recipes/``; the files that come along lie in folders beside it. Data and sources of a call make
-the document that a recipe file would be.
+``recipes/``; the files that come along lie in folders beside it. Data, sources of a call and the
+part of a dataset make the document that a recipe file would be.
 """
 
 from __future__ import annotations
@@ -13,9 +13,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from geolookup.archives.head import is_archive, open_archive
+from geolookup.contract.schema import column_members
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, OutputError, name_text, near_match
 from geolookup.filesystem import atomic
-from geolookup_builder.recipe.document import PACKAGED, Recipe, of_document, read_recipe
+from geolookup.store import resolve
+from geolookup_builder.recipe.document import DATASET, PACKAGED, Recipe, of_document, read_recipe
 from geolookup_builder.sources import auto
 from geolookup_builder.sources.formats.generic import TABLE
 from geolookup_builder.sources.reading import arrow_tables
@@ -150,3 +154,36 @@ def _source(label: Path, source: Source) -> dict[str, Any]:
         kinds = "a path, or a table of Arrow, pandas, Polars or with Arrow's PyCapsule interface"
         raise TypeError(f"{label} is of type {type(keys['table']).__name__}; pass {kinds}")
     return {**keys, "format": TABLE.name, "path": str(label), "table": table}
+
+
+def slice_recipe(
+    dataset: str,
+    name: str,
+    *,
+    only: Sequence[str] = (),
+    unwanted: Sequence[str] = (),
+    within: Sequence[str] = (),
+    families: Sequence[int] = (),
+    fields: Sequence[str] = (),
+) -> Recipe:
+    """Return the recipe of a part of a dataset, store or archive; ``name`` names the new dataset.
+
+    ``unwanted`` are conditions that no answer may meet. Conditions may name own columns of the
+    dataset. Raises BuildError for a malformed condition, network or field, DatasetError if there
+    is no dataset.
+    """
+    if is_archive(Path(dataset)):
+        with open_archive(Path(dataset)) as (head, _):
+            own = head.manifest.schema.own
+    else:
+        own = read_manifest(resolve.folder(dataset)).schema.own
+    columns = [column_members(field) for field in own]
+    conditions: list[Any] = [*only, *([{"not": list(unwanted)}] if unwanted else ())]
+    keys = {"only": conditions, "within": list(within), "families": list(families)}
+    source = {"format": DATASET, "path": dataset, **{key: of for key, of in keys.items() if of}}
+    document = {
+        "dataset": {"name": name, **({"fields": list(fields)} if fields else {})},
+        "columns": {column.pop("name"): column for column in columns},
+        "source": [source],
+    }
+    return of_document(Path("slice"), document, auto.options())

@@ -17,7 +17,7 @@ from typing import Any
 from geolookup.contract.fields import BOOLEAN, COUNTRY, REAL, TEXTS, in_table
 from geolookup.contract.tzdatabase import rules
 from geolookup.errors import BuildError
-from geolookup_builder.reference.csv_table import read_table
+from geolookup_builder.reference import read_table
 
 _HERE = Path(__file__).parent
 _REGIONAL_INDICATOR_A = 0x1F1E6

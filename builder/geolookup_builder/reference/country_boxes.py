@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import F64, I64, Bools
-from geolookup_builder.reference.csv_table import read_table
+from geolookup_builder.reference import read_table
 
 FILE = Path(__file__).with_name("country_boxes.csv")
 COLUMNS = ("country_code", "south", "west", "north", "east")

@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from geolookup_builder.sources.formats import (
     cloud,
     generic,
-    headerless_vendors,
+    headerless,
     ip2location,
     ipinfo,
     lists,
     maxmind,
     mmdb,
-    pfx2as,
 )
 from geolookup_builder.sources.reading.reader import SourceFormat
 
@@ -26,22 +25,22 @@ FORMATS: dict[str, SourceFormat] = {
     for source_format in (
         lists.CIDR_LIST,
         cloud.FORMAT,
-        headerless_vendors.DBIP,
+        headerless.DBIP,
         generic.FORMAT,
         generic.JSON_LINES,
         generic.PARQUET,
         lists.GEOFEED,
         ip2location.FORMAT,
         ip2location.PROXY_FORMAT,
-        headerless_vendors.IP2REGION,
+        headerless.IP2REGION,
         ipinfo.FORMAT,
         ipinfo.IPLOCATE_FORMAT,
-        headerless_vendors.IPTOASN,
+        headerless.IPTOASN,
         maxmind.FORMAT,
         mmdb.FORMAT,
-        pfx2as.FORMAT,
+        lists.PFX2AS,
         lists.RIR,
-        headerless_vendors.SAPICS,
+        headerless.SAPICS,
         lists.TOR,
     )
 }

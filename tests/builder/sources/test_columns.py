@@ -13,63 +13,23 @@ import pyarrow as pa
 import pytest
 
 from geolookup.errors import BuildError
-from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.sources.formats.test_dbip import IPLOCATE_ASN, IPLOCATE_COUNTRY
 from tests.builder.sources.formats.test_generic_typed import as_parquet
-from tests.builder.sources.readings import Read, Reading, Stated, fails, fields, one, read_at
+from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
+from tests.builder.sources.formats.test_maxmind import BLOCKS
+from tests.builder.sources.readings import Read, Reading, fails, fields, one, read_at
 from tests.conftest import Build
-from tests.skips import needs
 
 NET = "8.8.4.0/24"
-#: The headers of vendors' files that have one.
-HEADERS = {
-    "maxmind ASN": "network,autonomous_system_number,autonomous_system_organization",
-    "maxmind ISP": (
-        "network,isp,organization,autonomous_system_number,autonomous_system_organization,"
-        "mobile_country_code,mobile_network_code"
-    ),
-    "maxmind Connection-Type": "network,connection_type",
-    "maxmind Anonymous": (
-        "network,is_anonymous,is_anonymous_vpn,is_hosting_provider,is_public_proxy,"
-        "is_tor_exit_node,is_residential_proxy"
-    ),
-    "ipinfo Lite": "network,country,country_code,continent,continent_code,asn,as_name,as_domain",
-    "ipinfo Location": (
-        "network,city,region,region_code,country,country_code,continent,continent_code,latitude,"
-        "longitude,timezone,postal_code"
-    ),
-    "ipinfo Location, legacy": (
-        "start_ip,end_ip,join_key,city,region,country,latitude,longitude,postal_code,timezone"
-    ),
-    "ipinfo Location, extended": (
-        "start_ip,end_ip,join_key,city,region,region_name,country,country_name,latitude,longitude,"
-        "postal_code,timezone,geoname_id,radius"
-    ),
-    "ipinfo ASN": "network,asn,domain,name,type,country",
-    "ipinfo Country": "start_ip,end_ip,country,country_name,continent,continent_name",
-    "ipinfo Company": (
-        "start_ip,end_ip,join_key,name,domain,type,asn,as_name,as_domain,as_type,country"
-    ),
-    "ipinfo Carrier": "network,name,country,mcc,mnc",
-    "ipinfo Core": (
-        "network,city,region,region_code,country,country_code,continent,continent_code,latitude,"
-        "longitude,timezone,postal_code,asn,as_name,as_domain,as_type,is_anonymous,is_anycast,"
-        "is_hosting,is_mobile,is_satellite"
-    ),
-    "ipinfo Plus": (
-        "network,city,region,region_code,country,country_code,continent,continent_code,latitude,"
-        "longitude,timezone,postal_code,dma_code,geoname_id,radius,city_confidence,"
-        "region_confidence,country_confidence,asn,as_name,as_domain,as_type,carrier_name,mcc,mnc,"
-        "as_changed,geo_changed,as_stability,geo_stability,is_anon,is_anycast,is_hosting,is_mobile,"
-        "is_satellite,is_proxy,is_relay,is_tor,is_vpn,privacy_name,cdn_name"
-    ),
-    "ipinfo Privacy": "network,hosting,proxy,tor,relay,vpn,service",
-    "ipinfo Privacy, extended": (
-        "network,hosting,proxy,relay,tor,vpn,service,first_seen,last_seen,confidence,coverage,"
-        "census,census_ports,device_activity,inferred,vpn_config,whois"
-    ),
-    "iplocate Country": "network,continent_code,country_code,country_name",
-    "iplocate ASN": "network,asn,country_code,name,org,domain",
-}
+#: The headers of vendors' files that need no other file beside them.
+HEADERS = dict.fromkeys(
+    text.partition("\n")[0]
+    for text in (
+        *(BLOCKS[name] for name in ("asn", "isp", "connection")),
+        *(text for text, _ in IPINFO.values()),
+        *(IPLOCATE_COUNTRY, IPLOCATE_ASN),
+    )
+)
 #: A cell of each column; others have a word.
 CELLS = {
     "network": NET,
@@ -119,17 +79,17 @@ def check_law(folder: Path, names: list[str], column: str) -> None:
     assert any(column in line for line in reading.source.lines() if line[:10] == "  not read")
 
 
-@pytest.mark.parametrize("name", HEADERS)
+@pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("column", OURS)
-def test_one_column_of_ours_added(tmp_path: Path, name: str, column: str) -> None:
-    names = HEADERS[name].split(",")
+def test_one_column_of_ours_added(tmp_path: Path, header: str, column: str) -> None:
+    names = header.split(",")
     if column not in names:
         check_law(tmp_path, [*names, column], column)
 
 
-@pytest.mark.parametrize("name", HEADERS)
-def test_one_column_renamed_or_taken_away(tmp_path: Path, name: str) -> None:
-    names = HEADERS[name].split(",")
+@pytest.mark.parametrize("header", HEADERS)
+def test_one_column_renamed_or_taken_away(tmp_path: Path, header: str) -> None:
+    names = header.split(",")
     for at, old in enumerate(names[1:], 1):
         for new in ("site", "lon", "colour"):
             if new not in names:
@@ -139,6 +99,7 @@ def test_one_column_renamed_or_taken_away(tmp_path: Path, name: str) -> None:
             text = row([*names[:at], *names[at + 1 :]])
             error = fails(tmp_path, {"a.csv": text}, one("auto", "a.csv"))
             assert f"{other} without {old}" in error.problem
+            assert "columns = { l" in error.remedy
 
 
 def forms(names: str, *cells: str) -> dict[str, str | bytes]:
@@ -186,7 +147,8 @@ def test_countries_beside_names_of_as_are_not_lost(tmp_path: Path) -> None:
 
 
 def test_a_stated_format_reads_more_columns_by_their_names(read: Read) -> None:
-    names = [*HEADERS["ipinfo Location"].split(","), "site", "isp", "colour"]
+    location, _ = IPINFO["location"]
+    names = [*location.partition("\n")[0].split(","), "site", "isp", "colour"]
     reading = read({"a.csv": row(names)}, SITE + one("ipinfo", "a.csv"))
     assert reading.at("8.8.4.4").items() >= {"own.site": "the site", "isp": "the isp"}.items()
     assert reading.source.unread == ("country", "continent", "colour")
@@ -218,8 +180,8 @@ def test_columns_maps_what_differs(read: Read, tmp_path: Path) -> None:
     assert reading.source.unread == ("region",)
     # So may the columns of a vendor.
     recipe = one("ipinfo", "a.csv", 'columns = { isp = "as_name" }')
-    reading = read({"a.csv": row(HEADERS["ipinfo Lite"].split(","))}, recipe)
-    assert reading.values("isp", "8.8.4.4") == ["the as_name"]
+    reading = read({"a.csv": IPINFO["Lite"][0]}, recipe)
+    assert reading.values("isp", "8.8.4.4") == ["Example, Inc."]
 
 
 def test_a_field_by_two_names_beside_a_mapping(read: Read, tmp_path: Path) -> None:
@@ -245,14 +207,6 @@ def test_a_range_is_mapped_in_part(read: Read) -> None:
     assert reading.ranges() == {NET: {"isp": "x"}}
 
 
-@pytest.mark.parametrize("half", ["lat", "longitude", "location.latitude"])
-def test_half_a_coordinate(tmp_path: Path, half: str) -> None:
-    for suffix, content in forms(f"network,{half},isp", NET, "1.5", "x").items():
-        error = fails(tmp_path, {f"a.{suffix}": content}, one("auto", f"a.{suffix}"))
-        assert "without" in error.problem
-        assert "columns = { l" in error.remedy
-
-
 INDEXES = {
     ",network,isp\n0,8.8.4.0/24,x\n": "(column 1) ignored: the index of a frame of pandas",
     "Unnamed: 0,network,isp\n0,8.8.4.0/24,x\n": (
@@ -273,63 +227,6 @@ def test_columns_without_a_name_are_named(read: Read, text: str) -> None:
     assert reading.ranges() == {NET: {"isp": "x"}}
     assert reading.source.note.endswith(INDEXES[text])
     assert len(reading.source.unread) == 1
-
-
-def test_keys_of_later_records(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a mapping, and of a vendor: read by their names, or printed; a date stays a text."""
-    rows = [{"network": f"8.{at >> 8}.{at & 255}.0/24", "land": "CH"} for at in range(1500)]
-    rows[1200] |= {"isp": "Acme", "site": "2026-11-20", "colour": "red"}
-    text = "".join(json.dumps(record) + "\n" for record in rows)
-    recipe = SITE + one("jsonl", "a.jsonl", 'columns = { country_code = "land" }')
-    reading = read({"a.jsonl": text}, recipe)
-    known = {"country_code": "CH", "isp": "Acme", "own.site": "2026-11-20"}
-    assert reading.at("8.4.176.1") == known
-    assert reading.source.unread == ("colour",)
-
-
-#: Samples of IPinfo whose columns are no fields, or only an AS number; declared columns; the rows.
-SAMPLES: dict[str, tuple[tuple[str, ...], dict[str, str], Stated]] = {
-    "Residential Proxy": (
-        ("ip,service,last_seen,percent_days_seen", "8.8.4.4", "Acme", "2026-06-21", "7"),
-        {"proxy_provider": "text", "is_residential_proxy": "boolean", "last_seen_date": "text"},
-        {
-            "own.proxy_provider": "Acme",
-            "own.is_residential_proxy": True,
-            "own.last_seen_date": "2026-06-21",
-        },
-    ),
-    "Device Count": (
-        (
-            "network,asn,shared,devices_daily,devices_weekly,devices_monthly",
-            *("8.8.4.4/32", "AS64500", "daily", "10", "10", "100"),
-        ),
-        {"devices_monthly": "integer"},
-        {"asn": 64500, "own.devices_monthly": 100},
-    ),
-}
-
-
-@needs("maxminddb")
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_sample_of_ipinfo_is_alike_in_every_form(read: Read, tmp_path: Path, name: str) -> None:
-    (names, network, *cells), columns, known = SAMPLES[name]
-    declared = "[columns]\n" + "".join(f'{key} = "{kind}"\n' for key, kind in columns.items())
-    record = dict(zip(names.split(",")[1:], cells, strict=True))
-    files = forms(names, network, *cells)
-    files["mmdb"] = mmdb({"8.8.4.4/32": record}, kind=f"ipinfo {name.lower()}_sample.mmdb")
-    for suffix, content in files.items():
-        reading = read({f"a.{suffix}": content}, declared + one("ipinfo", f"a.{suffix}"))
-        assert reading.ranges() == {"8.8.4.4/32": known}, suffix
-    own = {key for key in known if key.startswith("own.")}
-    for suffix, content in files.items():
-        recipe = one("ipinfo", f"a.{suffix}")
-        if own == known.keys():  # no field is left
-            error = fails(tmp_path, {f"a.{suffix}": content}, recipe)
-            assert "no field of a dataset holds its values" in error.problem, suffix
-            assert "declare is_residential_proxy" in error.remedy
-        else:
-            reading = read({f"a.{suffix}": content}, recipe)
-            assert reading.ranges() == {"8.8.4.4/32": {"asn": 64500}}, suffix
 
 
 CELL_ROWS = (

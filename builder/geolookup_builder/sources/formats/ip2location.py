@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
-from functools import partial
-from itertools import chain
 from threading import Lock
 
 import pyarrow as pa
@@ -21,21 +18,16 @@ from geolookup_builder.sources.formats.headerless import HEXADECIMAL, Catalogue
 from geolookup_builder.sources.formats.vendor_values import known, located, offers
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without_rows
-from geolookup_builder.sources.reading.plans import Reading
 from geolookup_builder.sources.reading.products import Product, words
 
 _MISSING = "-"
-#: Columns that occur together, in the order of all files.
-_GROUPS = {
-    letter: tuple(columns.split())
-    for letter, columns in (
-        *(("C", "country_code country_name"), ("R", "region city"), ("L", "latitude longitude")),
-        *(("Z", "zip"), ("T", "time_zone"), ("I", "isp"), ("D", "domain"), ("N", "net_speed")),
-        *(("A", "idd_code area_code"), ("W", "weather_station_code weather_station_name")),
-        *(("M", "mcc mnc mobile_brand"), ("E", "elevation"), ("U", "usage_type")),
-        *(("B", "address_type category"), ("S", "district asn as")),
-    )
-}
+#: The columns in the order of all files; those of a group, a letter, occur together.
+_COLUMNS = (
+    "C.country_code C.country_name R.region R.city L.latitude L.longitude Z.zip T.time_zone I.isp "
+    "D.domain N.net_speed A.idd_code A.area_code W.weather_station_code W.weather_station_name "
+    "M.mcc M.mnc M.mobile_brand E.elevation U.usage_type B.address_type B.category S.district "
+    "S.asn S.as"
+)
 #: The groups of DB26, DB25, …
 _DATABASES = (
     "CRLZTIDNAWMEUBS CRLZTIDNAWMEUB CRLZTIDNAWMEU CRLIDMU CRLZTIDNAWME CRLZTAE CRLZTIDNAWM CRLIDM "
@@ -45,8 +37,8 @@ _DATABASES = (
 #: The columns that each of PX1, PX2, … adds at the end of the one before. From PX2 the type of the
 #: proxy is the first column. PX10 has more rows than PX9.
 _PROXY_COLUMNS = (
-    *(_GROUPS["C"], (), _GROUPS["R"], ("isp",), ("domain",), ("usage_type",), ("asn", "as")),
-    *(("last_seen",), ("threat",), (), ("provider",), ("fraud_score",)),
+    *("country_code country_name", "", " region city", " isp", " domain", " usage_type"),
+    *(" asn as", " last_seen", " threat", "", " provider", " fraud_score"),
 )
 _CONTENT = {
     "country_code": sniffing.ALPHA2,
@@ -147,72 +139,55 @@ _NO_ELEVATION = "elevation 0 without a country"
 _LOCK = Lock()  # batches are parsed in several threads
 
 
-def _without_elevation(rows: pa.RecordBatch, emptied: Counter[str]) -> pa.RecordBatch:
+def _without_elevation(emptied: Counter[str], rows: pa.RecordBatch) -> pa.RecordBatch:
     """Return the rows without the elevations that the vendor writes in rows without a place."""
-    country, cells = rows.column("country_code").cast(pa.string()), rows.column("elevation")
+    at = rows.schema.get_field_index("elevation")
+    if at < 0:
+        return rows
+    country, cells = (rows.column(name).cast(pa.string()) for name in ("country_code", "elevation"))
     is_none = pc.is_in(country, pa.array([_MISSING, None]))
-    bad = pc.and_(is_none, pc.equal(cells.cast(pa.string()), "0")).fill_null(False)
+    bad = pc.and_(is_none, pc.equal(cells, "0")).fill_null(False)
     with _LOCK:
         emptied[_NO_ELEVATION] += bad.true_count
-    at = rows.schema.get_field_index("elevation")
-    return rows.set_column(at, "elevation", without_rows(cells, bad))
+    return rows.set_column(at, "elevation", without_rows(rows.column(at), bad))
 
 
-def _complete(reading: Reading, emptied: Counter[str]) -> Reading:
-    if "elevation" not in reading.layout.fields:
-        return reading
-    return replace(reading, prepare=partial(_without_elevation, emptied=emptied))
-
-
-def _numbered(name: str, prefix: str) -> str | None:
-    """Return the database in a file name: "IP2LOCATION-LITE-DB11.CSV" has DB11, "MYDB11" none."""
-    match = re.search(rf"(?<![A-Z0-9]){prefix}([0-9]{{1,2}})(?![0-9])", name.upper())
-    return f"{prefix}{int(match[1])}" if match else None
-
-
-def _database_in(name: str) -> str | None:
-    """Return the database that a file name states: DB11, or the AS file."""
-    if re.search(r"IP2LOCATION.*[^A-Z0-9]ASN(?![A-Z0-9])", name.upper()):
-        return "ASN"
-    return _numbered(name, "DB")
-
-
-def _proxy_columns(number: int) -> tuple[str, ...]:
-    columns = (*chain.from_iterable(_PROXY_COLUMNS[:number]),)
-    return ("proxy_type", *columns) if number > 1 else columns
-
-
+#: A database in a file name: "IP2LOCATION-LITE-DB11.CSV" has DB11, "MYDB11" none.
+_NUMBERED = r"(?<![A-Z0-9])({})0?([1-9][0-9]?)(?![0-9])"
 _LOCATIONS = Catalogue(
     _PRODUCT,
     {
         **{
-            f"DB{26 - at}": (tuple(chain.from_iterable(map(_GROUPS.__getitem__, groups))),)
+            f"DB{26 - at}": " ".join(name[2:] for name in _COLUMNS.split() if name[0] in groups)
             for at, groups in enumerate(_DATABASES.split())
         },
-        "ASN": (("asn", "as"),),
+        "ASN": "asn as",
     },
     _EDITIONS,
     _CONTENT,
     'write db in the recipe, a number from 1 to 26, or "ASN"',
+    named=re.compile(
+        rf"IP2LOCATION.*[^A-Z0-9](ASN)(?![A-Z0-9])|{_NUMBERED.format('DB')}", re.IGNORECASE
+    ),
     # Other vendors have codes beside codes; these files have countries in words.
     detected={"country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}")},
     missing=(_MISSING,),
-    table_in=_database_in,
     option="db",
-    prefix="DB",
-    complete=_complete,
+    prepare=_without_elevation,
 )
 _PROXIES = Catalogue(
     PROXIES,
-    {f"PX{number}": (_proxy_columns(number),) for number in range(len(_PROXY_COLUMNS), 0, -1)},
+    {
+        f"PX{number}": ("proxy_type " if number > 1 else "") + "".join(_PROXY_COLUMNS[:number])
+        for number in range(len(_PROXY_COLUMNS), 0, -1)
+    },
     _EDITIONS,
     _CONTENT,
     "write db in the recipe, a number from 1 to 12",
+    named=re.compile(_NUMBERED.format("PX"), re.IGNORECASE),
     detected={"proxy_type": re.compile("|".join(_USER_TYPES.keys() - {_MISSING}))},
     missing=(_MISSING,),
-    table_in=partial(_numbered, prefix="PX"),
     option="db",
-    prefix="PX",
     hidden=frozenset({"PX1"}),  # it has no column of its own
 )
 FORMAT = _LOCATIONS.source_format("ip2location")

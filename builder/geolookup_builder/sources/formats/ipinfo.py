@@ -10,10 +10,7 @@ from geolookup.filesystem.unpacking import packing
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats import mmdb
 from geolookup_builder.sources.formats.ipinfo_products import IPINFO, IPLOCATE
-from geolookup_builder.sources.reading.product_files import (
-    detect_product,
-    product_tables,
-)
+from geolookup_builder.sources.reading.product_files import detect_product, product_tables
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 
 

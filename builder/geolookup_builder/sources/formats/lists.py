@@ -1,4 +1,4 @@
-"""Files with a row a line: plain prefixes, Tor's exits, geofeeds, statistics of registries.
+"""Files with a row a line: prefixes, Tor's exits, geofeeds, statistics of registries, routes.
 
 One pattern splits each line; its named groups are the columns of the file. A line that does not
 match it is a row without a range, which is rejected.
@@ -7,9 +7,10 @@ match it is a row without a range, which is rejected.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -24,13 +25,20 @@ from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.names import source_column
 from geolookup_builder.sources.formats.vendor_values import known, offers
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.delimited import batches, first_record
-from geolookup_builder.sources.reading.dictionary_columns import with_values
+from geolookup_builder.sources.reading.delimited import batches
+from geolookup_builder.sources.reading.dictionary_columns import mark, with_values
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Planner
-from geolookup_builder.sources.reading.products import ALWAYS, Header, Offer, Product
+from geolookup_builder.sources.reading.products import Fields, Header, Offer, Product
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
+from geolookup_builder.sources.reading.sniffing import (
+    Detection,
+    Opening,
+    check_text,
+    first_lines,
+    lines_match,
+    opening,
+)
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import (
     Layout,
@@ -45,34 +53,38 @@ _COMMENTED = line_layout("[ \t]*[#;]")
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class _Lines:
     """How lines are read: those that ``layout`` does not mask are split by ``pattern``.
 
-    ``clean`` changes each part. ``suffixes`` belong to files in archives and folders. A file whose
-    first line does not begin as ``first`` is refused with a remedy.
+    ``clean`` changes each part; parts in ``counted`` are counted by these words. ``suffixes`` are
+    of files in archives and folders. A file whose first line does not begin as ``first`` is refused
+    with a remedy. A file is detected by ``row``, which most of its lines match, or by ``first``.
     """
 
     product: Product
     pattern: str
     layout: Layout
     suffixes: tuple[str, ...]
+    row: str = ""
     clean: Callable[[pa.Array], pa.Array] = lambda part: part
-    first: re.Pattern[str] | None = None
+    counted: Mapping[str, str] = field(default_factory=dict)
+    first: str = ""
     remedy: str = ""
 
-    def read(
-        self, spec: SourceSpec, prepare: Callable[[Member], Member] = lambda member: member
-    ) -> Iterator[SourceTable]:
+    def read(self, spec: SourceSpec) -> Iterator[SourceTable]:
         """Yield the one table of a source, whose files are all read alike."""
-        planner = Planner(spec)
+        planner, encoding = Planner(spec), encoding_option(spec)
         header = Header(spec.path, tuple(re.compile(self.pattern).groupindex))
         reading = planner.plan(header, self.product)
         planner.check()
-        ranges, fields = reading.ranges, reading.layout.fields
+        fields, emptied, lock = reading.layout.fields, Counter[str](), Lock()
 
         def split(rows: pa.RecordBatch) -> pa.RecordBatch:
             parts = line_parts(rows, self.pattern)
-            cells = {name: self.clean(parts[name]) for name in {*ranges, *fields}}
+            for name, word in self.counted.items():
+                with lock:  # batches are parsed in several threads
+                    emptied[word] += pc.sum(pc.not_equal(parts[name], "")).as_py() or 0
+            cells = {name: self.clean(parts[name]) for name in {*reading.ranges, *fields}}
             texts = {name: cells[name].cast(pa.string()).dictionary_encode() for name in fields}
             return pa.RecordBatch.from_pydict({**cells, **texts})
 
@@ -80,37 +92,46 @@ class Lines:
         meaning = replace(reading, prepare=split).meaning
 
         def batches_of(member: Member) -> Iterator[Batch]:
-            if not self.begins(member):
+            utf8 = transcode(member, encoding)
+            if not self._begins(utf8):
                 problem = f"not a file of {self.product.name}"
                 raise BuildError(member.label, problem, remedy=self.remedy)
-            return batches(prepare(member), layout, meaning)
+            return batches(utf8, layout, meaning)
 
-        return one_table(spec, self.suffixes, batches_of)
+        for table in one_table(spec, self.suffixes, batches_of):
+            yield replace(table, emptied=emptied)
 
-    def begins(self, member: Member) -> bool:
+    def _begins(self, member: Member) -> bool:
         """Return whether the first line of a file is as in all files of the format."""
-        if self.first is None:
+        if not self.first:
             return True
-        cells, _ = first_record(member, _COMMENTED)
-        return self.first.match("".join(cells)) is not None
+        check_text(member)
+        first = next(iter(first_lines(opening(member).start, _COMMENTED)), "")
+        return re.match(self.first, first) is not None
 
-    def match(self, opening: Opening, row: re.Pattern[str]) -> bool:
-        """Return whether the first and most other lines match ``row``."""
-        return lines_match(opening.start, self.layout, row)
+    def detect(self, opening: Opening) -> Detection | None:
+        """Return the detection of the format by the lines of a file."""
+        start = transcode(opening.start, None)
+        is_like = (
+            lines_match(start, self.layout, re.compile(self.row))
+            if self.row
+            else self._begins(start)
+        )
+        return Detection(self.product.name) if is_like else None
 
 
 _ADDRESS = sniffing.ADDRESS.pattern
 # Block lists, the ranges of hosters or of a country: a prefix a line. A list holds addresses only.
 # The recipe states their fields.
-_PREFIXES = Lines(
-    Product("list", (("network",),), {}),
+_PREFIXES = _Lines(
+    Product("prefixes", (("network",),), {}),
     # "1.2.3.0/24 ; SBL123" -> "1.2.3.0/24"
     r"^\s*(?P<network>[^\s#;]+)\s*(?:[#;].*)?$",
     _COMMENTED,
     (".txt", ".list", ".zone", ".cidr", ".netset", ".csv"),
+    # "1.2.3.4;1.2.3.9;CH" is a row of a CSV, not a prefix with a comment.
+    rf"\s*({_ADDRESS})(/[0-9]+)?(\s*#.*|\s+;.*|\s*)",
 )
-# "1.2.3.4;1.2.3.9;CH" is a row of a CSV, not a prefix with a comment.
-_PREFIX_ROW = re.compile(rf"\s*({_ADDRESS})(/[0-9]+)?(\s*#.*|\s+;.*|\s*)")
 
 
 def _read_prefixes(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -129,35 +150,25 @@ def _read_prefixes(spec: SourceSpec) -> Iterator[SourceTable]:
     return replace(_PREFIXES, product=replace(_PREFIXES.product, values=fields)).read(spec)
 
 
-def _detect_prefixes(opening: Opening) -> Detection | None:
-    return Detection("prefixes, one a line") if _PREFIXES.match(opening, _PREFIX_ROW) else None
-
-
 # Exit addresses of Tor: the bulk list, an address a line, and the exit-addresses file. In the
 # second each relay has a few lines; of an exit only the address has a field.
 # Format: https://2019.www.torproject.org/tordnsel/exitlist-spec.txt
-_EXITS = Lines(
-    Product(
-        "exits",
-        (("address",),),
-        {"user_type": Offer(constant="consumer_privacy_network"), "is_tor": ALWAYS},
-    ),
+_EXITS = _Lines(
+    Product("exits", (("address",),), offers("user_type='consumer_privacy_network' is_tor='true'")),
     # "ExitAddress 1.2.3.4 2026-01-31 12:00:00" -> "1.2.3.4"; also a plain address.
     r"^\s*(?:ExitAddress\s+)?(?P<address>[^\s/]+)(?:\s+[0-9-]{10} [0-9:]{8})?\s*$",
     line_layout("[ \t]*#", "@type ", "Downloaded ", "ExitNode ", "Published ", "LastStatus "),
     ("",),
 )
-_EXIT_ROW = re.compile(rf"ExitAddress\s+({_ADDRESS})\s.*")
-_ADDRESS_ROW = re.compile(rf"\s*({_ADDRESS})\s*")
 _EXITS_NAME = re.compile(r"(tor[-_]?(bulk)?[-_]?exit|exit[-_]addresses)", re.IGNORECASE)
 
 
 def _detect_exits(opening: Opening) -> Detection | None:
-    if _EXITS.match(opening, _EXIT_ROW):
-        return Detection("exit addresses", has_own_name=True)
+    # A plain list of addresses is of this format by its name only.
     has_name = any(map(_EXITS_NAME.match, opening.member.file_names))
-    is_list = has_name and _EXITS.match(opening, _ADDRESS_ROW)
-    return Detection("bulk exit list", has_own_name=True) if is_list else None
+    row = rf"ExitAddress\s+({_ADDRESS})\s.*" + rf"|\s*({_ADDRESS})\s*" * has_name
+    detection = replace(_EXITS, row=row).detect(opening)
+    return detection and replace(detection, has_own_name=True)
 
 
 # RFC 8805 geofeeds: locations that operators publish for their own prefixes, often written by hand.
@@ -171,7 +182,7 @@ _CELLS = [
 ]
 #: A row as in the RFC, where the region is a code; other vendors state a name there.
 #: No repeat of blanks follows another one: that would take quadratic time.
-_FEED_ROW = re.compile(
+_FEED_ROW = (
     rf'\s*"?({_ADDRESS})(/[0-9]+)?"?\s*,\s*(("?[A-Za-z]{{2}}"?|"{{1,2}})\s*)?'
     r'(,\s*(("?[A-Za-z]{2}-[A-Za-z0-9]{0,3}"?|"?[A-Za-z0-9]{1,3}"?|"{1,2})\s*)?([,#].*)?|#.*)?'
 )
@@ -183,7 +194,7 @@ def _unquote(texts: pa.Array) -> pa.Array:
     return pc.utf8_trim_whitespace(pc.replace_substring(bare, '""', '"'))
 
 
-_FEED = Lines(
+_FEED = _Lines(
     Product(
         "feed",
         (("network",),),
@@ -200,17 +211,9 @@ _FEED = Lines(
         not_utf8='state its encoding in the recipe, such as encoding = "shift_jis"',
     ),
     (".csv", ".txt"),
+    _FEED_ROW,
     _unquote,
 )
-
-
-def _read_feed(spec: SourceSpec) -> Iterator[SourceTable]:
-    return _FEED.read(spec, partial(transcode, encoding=encoding_option(spec)))
-
-
-def _detect_feed(opening: Opening) -> Detection | None:
-    utf8 = replace(opening, start=transcode(opening.start, None))
-    return Detection("a feed") if _FEED.match(utf8, _FEED_ROW) else None
 
 
 # Delegated statistics of the Internet registries: ranges and the country of registration. Lines
@@ -237,9 +240,6 @@ _RIR_PATTERN = (
     r"(?P<start>[0-9A-Fa-f.:]+)\|(?P<value>[0-9]{1,10})\|(?P<date>[0-9]*)\|"
     r"(?P<status>allocated|assigned)\s*(?:\|.*)?$"
 )
-_RIR_FIRST = re.compile(r"2(\.[0-9]+)?\|[a-z]+\||[a-z]+\|[^|]*\|(asn|ipv4|ipv6)\|")
-#: What registries write for an unknown country, and for one of several.
-_NO_COUNTRIES = "(?i:ZZ|EU|AP)"
 
 
 def _day(cells: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -272,35 +272,62 @@ def _delegated(kind: pa.Array, start: pa.Array, value: pa.Array) -> ParsedRanges
     return replace(ranges, family=family, last=last, reason=reason)
 
 
-_DELEGATIONS = Lines(
+_DELEGATIONS = _Lines(
     Product(
         "delegations",
         (("kind", "start", "value"),),
         {
-            "country_code": known("country", missing=_NO_COUNTRIES),
-            "rir": Offer(("registry",)),
-            "rir_status": Offer(("status",)),
+            # What registries write for an unknown country, and for one of several.
+            "country_code": known("country", missing="(?i:ZZ|EU|AP)"),
             "rir_date": Offer(("date",), _day),
+            **offers("rir=registry rir_status=status"),
         },
         parse=_delegated,
     ),
     _RIR_PATTERN,
     _RIR_LAYOUT,
     ("-latest", ".txt"),
-    first=_RIR_FIRST,
+    first=r"2(\.[0-9]+)?\|[a-z]+\||[a-z]+\|[^|]*\|(asn|ipv4|ipv6)\|",
     remedy="name a delegated or delegated-extended file as the registry publishes it",
 )
 
 
-def _detect_rir(opening: Opening) -> Detection | None:
-    return Detection("delegations") if _DELEGATIONS.begins(opening.start) else None
+# Routing tables reduced to prefix and origin AS: CAIDA's pfx2as and pyasn's files. The compiler
+# resolves nested prefixes.
+def _without_defaults(rows: pa.RecordBatch, fields: Fields) -> Fields:
+    """Return the AS numbers; those of default routes are invalid, to be nulled and counted.
 
+    A default route says nothing about an address.
+    """
+    defaults = pc.fill_null(pc.match_substring_regex(rows.column("length"), r"^\s*0\s*$"), False)
+    return {**fields, "asn": mark(fields["asn"], defaults, "default route")}
+
+
+_ROUTES = _Lines(
+    Product(
+        "origins",
+        (("prefix", "length"),),
+        offers("asn=first,asn"),
+        parse=lambda *parts: from_networks(prefix_texts(*parts)),
+        finish=_without_defaults,
+    ),
+    # "1.0.0.0", "24", "13335" of CAIDA, "1.0.0.0/24", "13335" of pyasn. Of several origins
+    # (``3356_174``) and of AS sets (``{10,20}``) the first AS is used.
+    r"^(?P<prefix>[^\t/]*)[\t/](?P<length>[^\t/]*)\t"
+    r"(?:\{?(?P<first>[0-9]{1,10})[_,][0-9_,{}]*|(?P<asn>[^\t]*))$",
+    line_layout("[;#]"),
+    (".pfx2as", ".dat", ".txt", ".tsv"),
+    r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*[\t/][0-9]+\t[0-9{][0-9_,{}]*",
+    counted={"first": "further origins"},
+    first=r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*[\t/][^\t/]*\t[^\t]*",
+    remedy="give prefix, length and AS, or prefix/length and AS, with tabs between",
+)
 
 CIDR_LIST = SourceFormat(
     "cidr-list",
     frozenset({"values"}),
     _read_prefixes,
-    _detect_prefixes,
+    _PREFIXES.detect,
     # Comments of Spamhaus, and of the lists that FireHOL collects.
     in_first_lines(r"(?m)^[;#] *(?:Last-Modified|Source File Date) *:([^\r\n]{1,60})"),
 )
@@ -313,12 +340,20 @@ TOR = SourceFormat(
     in_first_lines(r"(?m)^Downloaded ([0-9]{4}-[0-9]{2}-[0-9]{2})"),
     (_EXITS.product,),
 )
-GEOFEED = SourceFormat("geofeed", frozenset({"encoding"}), _read_feed, _detect_feed)
+GEOFEED = SourceFormat("geofeed", frozenset({"encoding"}), _FEED.read, _FEED.detect)
+PFX2AS = SourceFormat(
+    "pfx2as",
+    frozenset(),
+    _ROUTES.read,
+    _ROUTES.detect,
+    # pyasn names the table that it converted: "; Original file : data/rib.20140513.0600.bz2".
+    in_first_lines(r"(?m)^; Original file *:[^\r\n]{0,200}?\.([0-9]{8})\.[0-9]{4}"),
+)
 RIR = SourceFormat(
     "rir",
     frozenset(),
     _DELEGATIONS.read,
-    _detect_rir,
+    _DELEGATIONS.detect,
     # The last day in the version line: 2|ripencc|1700693999|260000|19830705|20231122|+0100.
     in_first_lines(r"(?m)^2(?:\.[0-9])?\|[a-z]+\|[0-9]*\|[0-9]*\|[0-9]*\|([0-9]{8})\|"),
     (_DELEGATIONS.product,),

@@ -4,33 +4,29 @@ Each file is identified by its columns, which are read by name: their order has 
 years. The rows of Blocks get the columns of the rows that their ids refer to. A source may hold
 several releases and products at once: ids are looked up first in the tables of the folder or
 archive of the Blocks file, and in Locations of the recipe's ``locale``, by default English.
+
+The columns of tables count as columns of the Blocks file. ``city_name:de`` is a column of the
+German Locations, ``country_iso_code:registered`` one of the location of the registered country.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import WRONG_CELL_COUNT, from_hexadecimal_pairs
+from geolookup_builder.ranges import from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.formats.maxmind_products import (
-    HEXADECIMAL,
-    OWN_PRODUCTS,
-    PRODUCTS,
-    RANGES,
-)
-from geolookup_builder.sources.reading import delimited
+from geolookup_builder.sources.formats.vendor_values import NO_FIELD, offers, product
+from geolookup_builder.sources.reading import delimited, sniffing
+from geolookup_builder.sources.reading.delimited import KeyedTable, concatenate, load_keyed
 from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.keyed_tables import KeyedTable, concatenate, load_keyed
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
 from geolookup_builder.sources.reading.product_files import (
     PlannedFile,
@@ -38,39 +34,104 @@ from geolookup_builder.sources.reading.product_files import (
     declaration_hint,
     tables,
 )
-from geolookup_builder.sources.reading.products import Header, Product
+from geolookup_builder.sources.reading.products import Header, Offers, Product, flag
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
-from geolookup_builder.sources.reading.text import unlimited_cells
 
-_PRODUCTS = (*PRODUCTS, *OWN_PRODUCTS)
-#: Columns of Blocks that no other format has.
-_OWN = frozenset(
-    {
-        *("registered_country_geoname_id", "autonomous_system_number", "is_anonymous_vpn"),
-        *("ip_risk", "static_ip_score", "ipv4_24", "anonymizer_confidence"),
-    }
+#: The columns of a range, the usual one first; the others are written by geoip2-csv-converter.
+_HEXADECIMAL = ("network_start_hex", "network_last_hex")
+_RANGES = (
+    ("network",),
+    ("network_start_ip", "network_last_ip"),
+    ("network_start_integer", "network_last_integer"),
+    _HEXADECIMAL,
 )
+#: A blank ``is_anycast`` is unknown: GeoLite2 has only blanks.
+_LOCATION = """
+    continent_code country_code=country_iso_code region_code=subdivision_1_iso_code
+    region_name=subdivision_1_name city_name time_zone metro_code
+    subdivision_2_code=subdivision_2_iso_code subdivision_2_name city_name_LANG=city_name:LANG
+    region_name_LANG=subdivision_1_name:LANG country_name_LANG=country_name:LANG
+    registered_country_code=country_iso_code:registered
+    represented_country_code=country_iso_code:represented postal_code latitude longitude
+    accuracy_radius geoname_id is_anycast
+"""
+#: Of Blocks; ``is_satellite_provider`` and ``is_anonymous_proxy`` are no longer maintained.
+_UNREAD = (
+    "registered_country_geoname_id represented_country_geoname_id is_anonymous_proxy "
+    "is_satellite_provider locale_code continent_name country_name is_in_european_union"
+)
+_MOBILE = "mcc=mobile_country_code mnc=mobile_network_code"
+_PROVIDER = f"""
+    isp organization asn=autonomous_system_number connection_type user_type {_MOBILE}
+    asn_organization=autonomous_system_organization
+"""
+_FLAGS = (
+    "is_anonymous is_vpn=is_anonymous_vpn is_hosting=is_hosting_provider is_proxy=is_public_proxy "
+    "is_tor=is_tor_exit_node is_residential_proxy"
+)
+#: A flag about anonymity that is blank is false.
+_ANONYMIZERS: Mapping[str, Offers] = {
+    **offers(_FLAGS, flag),
+    **offers("proxy_provider=provider_name anonymizer_confidence last_seen_date=network_last_seen"),
+}
+#: The columns that records of MMDB files have below ``traits``, besides the provider.
+TRAITS = f"domain usage_type=user_type {_MOBILE} is_anycast is_legitimate_proxy {_FLAGS}"
+
+_product = partial(product, ranges=_RANGES)
+_own = partial(product, ranges=_RANGES, refusal=NO_FIELD)
+#: Those with own columns only.
+OWN_PRODUCTS = (
+    _own("Domain", "domain", "domain"),
+    _own("IP-Risk", "ip_risk", _ANONYMIZERS, "ip_risk"),
+    _own("Anonymous-IP", "is_anonymous", _ANONYMIZERS),
+    _own("Static-IP-Score", "score", "static_ip_score=score"),
+    _own("Static-IP-Score", "static_ip_score", "static_ip_score"),
+    _own("User-Count", "ipv4_24", unread="ipv4_24 ipv4_32 ipv6_32 ipv6_48 ipv6_64"),
+    _own("Residential-Proxy", "anonymizer_confidence", _ANONYMIZERS, "is_residential_proxy='true'"),
+    _own("DensityIncome", "population_density", "average_income population_density"),
+)
+#: In the order of their tables; a file with the columns of several is of the first one.
+_PRODUCTS = (
+    _product(
+        "Enterprise",
+        "geoname_id isp_id",
+        f"{_LOCATION} {_PROVIDER} usage_type=user_type is_legitimate_proxy domain "
+        "country_confidence subdivision_confidence city_confidence postal_confidence",
+        unread=f"isp_id {_UNREAD}",
+    ),
+    _product("City", "geoname_id latitude", _LOCATION, unread=_UNREAD),
+    _product("Country", "geoname_id", _LOCATION, unread=_UNREAD),
+    _product("ISP", "isp", _PROVIDER),
+    _product("ASN", "autonomous_system_number", _PROVIDER),
+    _product("Connection-Type", "connection_type", _PROVIDER),
+    *OWN_PRODUCTS,
+)
+#: Columns of Blocks that no other format has.
+_OWN = {
+    *("registered_country_geoname_id", "autonomous_system_number", "is_anonymous_vpn", "ip_risk"),
+    *("static_ip_score", "ipv4_24", "anonymizer_confidence"),
+}
 _NAMED = re.compile("geoip2|geoip-|geolite2", re.IGNORECASE)
 _FAMILY = re.compile(r"ipv([46])", re.IGNORECASE)
-_ID, _PROVIDER = "geoname_id", "isp_id"
+_ID, _PROVIDER, _LOCALE = "geoname_id", "isp_id", "locale_code"
 _COUNTRY, _AS = "country_iso_code", "autonomous_system_number"
-#: The ids of countries: "registered:country_iso_code" is the country of the first.
-_COUNTRY_IDS = {
-    "registered": "registered_country_geoname_id",
-    "represented": "represented_country_geoname_id",
-}
+#: The ids of countries: "country_iso_code:registered" is the country of the first.
+_COUNTRY_IDS = {kind: f"{kind}_country_geoname_id" for kind in ("registered", "represented")}
 _IDS = {_ID, _PROVIDER, *_COUNTRY_IDS.values()}
 _ENGLISH = "en"
-_TRANSLATED = ("subdivision_1_name", "subdivision_2_name", "city_name")
+_TRANSLATED = {"subdivision_1_name", "subdivision_2_name", "city_name"}
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    planner, joins = Planner(spec), _Joins(_language(spec))
-    blocks = list[tuple[Member, Header]]()
+    locale = spec.options.get("locale", "")
+    if not isinstance(locale, str):
+        remedy = 'write a language code, such as locale = "en"'
+        raise BuildError(spec.recipe, f"source.locale is {locale!r}", remedy=remedy)
+    planner, joins, blocks = Planner(spec), _Joins(locale), list[tuple[Member, Header]]()
     for member in members(spec.path, spec.base, (".csv",)):
         header = csv_header(member)
-        if _range(header):
+        if _PRODUCTS[0].range_in(header):
             blocks.append((member, header))
         else:
             joins.add(member, header)
@@ -92,21 +153,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     yield from tables(spec, [product.name for product in _PRODUCTS], files, [*notes])
 
 
-def _language(spec: SourceSpec) -> str:
-    """Return the language of names that a recipe demands; empty if it demands none."""
-    locale = spec.options.get("locale", "")
-    if not isinstance(locale, str):
-        remedy = 'write a language code, such as locale = "en"'
-        raise BuildError(spec.recipe, f"source.locale is {locale!r}", remedy=remedy)
-    return locale
-
-
-def _range(header: Header) -> tuple[str, ...]:
-    """Return the columns of the range; none of a table that Blocks refer to."""
-    return next((ends for ends in RANGES if all(end in header for end in ends)), ())
-
-
-def _product(header: Header) -> Product:
+def _product_of(header: Header) -> Product:
     """Return the first product that a file with a range is of."""
     product = next((product for product in _PRODUCTS if product.fits(header)), None)
     if product is None:
@@ -125,21 +172,22 @@ class _File:
     locale: str = ""
 
 
-@dataclass(slots=True)
 class _Joins:
     """The files that Blocks refer to, each read when first needed.
 
     ``locale`` is the language of names that the recipe demands; empty if it demands none.
     """
 
-    locale: str
-    _files: list[_File] = field(default_factory=list)
-    _loaded: dict[tuple[int, tuple[str, ...]], KeyedTable] = field(default_factory=dict)
+    def __init__(self, locale: str) -> None:
+        self._locale, self._files, self._load = locale, list[_File](), cache(load_keyed)
 
     def add(self, member: Member, header: Header) -> None:
         """Add a file without ranges; BuildError if it is neither Locations nor providers."""
-        if _ID in header and "locale_code" in header:
-            self._files.append(_File(member, header.names, _ID, _locale(member, header.names)))
+        if _ID in header and _LOCALE in header:
+            # The language of the first row.
+            start = sniffing.sample(member).records[:2]
+            first = dict(zip(header.names, start[-1][1], strict=False)) if len(start) > 1 else {}
+            self._files.append(_File(member, header.names, _ID, first.get(_LOCALE, "")))
         elif _PROVIDER in header:
             self._files.append(_File(member, header.names, _PROVIDER))
         else:
@@ -169,96 +217,71 @@ class _Joins:
             if file.key in header
             for name in (*file.names, *(f"{name}:{file.locale}" for name in file.names))
         ]
-        columns += [f"{kind}:{_COUNTRY}" for kind, key in _COUNTRY_IDS.items() if key in header]
+        columns += [f"{_COUNTRY}:{kind}" for kind, key in _COUNTRY_IDS.items() if key in header]
         return tuple(name for name in dict.fromkeys(columns) if name not in header)
 
-    def table(self, files: list[_File], wanted: Collection[str]) -> KeyedTable:
+    def table(self, files: Iterable[_File], wanted: Collection[str]) -> KeyedTable:
         """Return the rows of files with the ``wanted`` columns; of equal keys the first is used."""
-        names = {name for file in files for name in file.names}
-        columns = tuple(sorted(names.intersection(wanted)))
-        loaded = []
-        for file in files:
-            # By identity: an archive may hold two members of one name.
-            at = id(file.member), columns
-            if at not in self._loaded:
-                self._loaded[at] = load_keyed(file.member, file.names, file.key, columns)
-            loaded.append(self._loaded[at])
-        return concatenate(loaded)
+        files = [*dict.fromkeys(files)]
+        columns = tuple(sorted({name for file in files for name in file.names} & {*wanted}))
+        return concatenate([self._load(f.member, f.names, f.key, columns) for f in files])
 
     def locations(self, blocks: Member, header: Header, wanted: Collection[str]) -> KeyedTable:
         """Return the locations that a Blocks file refers to, with the ``wanted`` columns."""
-        files, english = self.of(blocks, header, _ID, self.locale), list[_File]()
-        if not files:
-            problem, remedy = "its Locations are missing", "add them to the source"
-            raise BuildError(blocks.label, problem, remedy=remedy)
-        if self.locale:
-            english = self.of(blocks, header, _ID)
-            if files[0].locale != self.locale:
-                found = ", ".join(sorted({file.locale for file in self._files if file.key == _ID}))
-                problem = f"its Locations in locale {self.locale!r} are missing (found: {found})"
-                raise BuildError(blocks.label, problem, remedy="add them, or set locale")
-        named = {_COUNTRY, *(name for name in wanted if ":" not in name)}
-        locations = self.table([*files, *english], named)
+        files, english = (self.of(blocks, header, _ID, one) for one in (self._locale, ""))
+        if not files or files[0].locale != (self._locale or files[0].locale):
+            found = ", ".join(sorted({file.locale for file in self._files if file.key == _ID}))
+            language = f" in locale {self._locale!r} (found: {found})" if files else ""
+            problem = f"its Locations{language} are missing"
+            raise BuildError(blocks.label, problem, remedy="add them to the source, or set locale")
+        stems = {_COUNTRY, *(name.partition(":")[0] for name in wanted)}
+        locations = self.table([*files, *english], stems)
         columns = dict(locations.columns)
-        if english:  # the names that the language lacks
-            other = self.table(english, named.intersection(_TRANSLATED))
-            at = pc.index_in(locations.keys, other.keys)
-            columns |= {
-                name: pc.coalesce(columns[name], values.take(at))
-                for name, values in other.columns.items()
-            }
+
+        def translated(name: str, files: Iterable[_File]) -> pa.Array:
+            table = self.table(files, stems)
+            return table.columns[name].take(pc.index_in(locations.keys, table.keys))
+
+        for name in columns.keys() & _TRANSLATED:  # the names that the language lacks
+            columns[name] = pc.coalesce(columns[name], translated(name, english))
         for name in wanted:
-            key, _, locale = name.partition(":")
-            if key in _COUNTRY_IDS:
-                columns[name] = columns[_COUNTRY]
-            elif locale:
-                other = self.table(self.of(blocks, header, _ID, locale), {key})
-                columns[name] = other.columns[key].take(pc.index_in(locations.keys, other.keys))
-        return KeyedTable(locations.keys, columns)
+            stem, _, kind = name.partition(":")
+            if kind in _COUNTRY_IDS:
+                columns[name] = columns[stem]
+            elif kind:
+                columns[name] = translated(stem, self.of(blocks, header, _ID, kind))
+        names = columns.keys() & {_COUNTRY, *wanted}
+        return KeyedTable(locations.keys, {name: columns[name] for name in names})
 
 
 def _folder(member: Member) -> str:
-    # "a.zip!x/y.csv" gives "a.zip!x/".
-    end = max(map(member.label.rfind, "/\\!")) + 1
-    return member.label[:end]
-
-
-def _locale(member: Member, names: tuple[str, ...]) -> str:
-    """Return the language of the first row; empty if there is no row."""
-    with member.open() as stream, unlimited_cells():
-        text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
-        rows = filter(None, csv.reader(text))
-        next(rows, None)
-        first = next(rows, None)
-    if first is None:
-        return ""
-    if len(first) != len(names):
-        raise BuildError(member.label, WRONG_CELL_COUNT, line=2, remedy="fetch it again")
-    return first[names.index("locale_code")]
+    """Return "a.zip!x/" for "a.zip!x/y.csv"."""
+    return member.label.removesuffix(member.file_names[0])
 
 
 def _plan(planner: Planner, member: Member, header: Header, joins: _Joins) -> Reading:
     """Return how Blocks are read: with the columns of the rows that their ids refer to."""
-    ends = _range(header)
+    product = _product_of(header)
     # Ranges in integers do not show their family, the file's name does.
-    stated = _FAMILY.search(re.split(r"[/\\!]", member.label)[-1])
-    parse = from_hexadecimal_pairs if ends == HEXADECIMAL else parse_range
+    stated = _FAMILY.search(member.file_names[0])
+    is_hexadecimal = product.range_in(header) == _HEXADECIMAL
+    parse = from_hexadecimal_pairs if is_hexadecimal else parse_range
     parse = partial(parse, family=int(stated[1]) if stated else None)
-    product = replace(_product(header), ranges=(ends,), parse=parse)
+    product = replace(product, parse=parse)
     names = (*header.names, *joins.columns(header))
     reading = planner.plan(replace(header, names=names), product)
     fields = reading.layout.fields
     wanted = fields.difference(header.names)
-    locations = joins.locations(member, header, wanted) if _ID in header else None
-    files = joins.of(member, header, _PROVIDER)
-    providers = joins.table(files, {_AS, *wanted}) if files else None
+    joined = dict[str, KeyedTable]()
+    if _ID in header:
+        joined[_ID] = joins.locations(member, header, wanted)
+    if files := joins.of(member, header, _PROVIDER):
+        joined[_PROVIDER] = joins.table(files, {_AS, *wanted})
 
     def extend(rows: pa.RecordBatch) -> pa.RecordBatch:
         columns = {name: rows.column(name) for name in rows.schema.names}
-        if locations is not None:
-            columns |= _located(rows, locations)
-        if providers is not None:
-            columns |= _provided(rows.column(_PROVIDER), providers)
+        for key, table in joined.items():
+            columns |= _joined(rows, key, table)
         return pa.RecordBatch.from_pydict(columns)
 
     own = fields.union(_IDS).intersection(header.names)
@@ -267,55 +290,42 @@ def _plan(planner: Planner, member: Member, header: Header, joins: _Joins) -> Re
     )
 
 
-def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.DictionaryArray]:
-    """Return the location of each row, or the country of registration if it states none.
+def _joined(rows: pa.RecordBatch, key: str, table: KeyedTable) -> dict[str, pa.DictionaryArray]:
+    """Return the location or provider of each row; without one, the country of registration.
 
-    An id that is in no Locations file becomes an invalid country: it is nulled and counted.
+    An id that is in no file becomes an invalid country or AS number: it is nulled and counted.
     """
-    ids = rows.column(_ID)
-    has_id, at = pc.is_valid(ids), locations.rows(ids)
-    if _COUNTRY_IDS["registered"] in rows.schema.names:
+    ids = rows.column(key)
+    # An id of 0 is "no provider".
+    has_id, at = pc.not_equal(ids.cast(pa.string()), "0").fill_null(False), table.rows(ids)
+    if key == _ID and _COUNTRY_IDS["registered"] in rows.schema.names:
         country_ids = rows.column(_COUNTRY_IDS["registered"])
         # Row by row: geoname_id if present, else the id of the registered country.
-        at = pc.if_else(has_id, at, locations.rows(country_ids))
+        at = pc.if_else(has_id, at, table.rows(country_ids))
         has_id = pc.or_(has_id, pc.is_valid(country_ids))
     encoded = at.dictionary_encode()  # once for all columns
     columns = {}
-    for name, values in locations.columns.items():
-        if key := _COUNTRY_IDS.get(name.partition(":")[0]):
-            columns[name] = take(values, locations.rows(rows.column(key)))
-        else:
-            columns[name] = take(values, encoded)
-    return _marked(columns, _COUNTRY, pc.and_(has_id, pc.is_null(at)), "unknown geoname_id")
-
-
-def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.DictionaryArray]:
-    """Return the provider of each row; an unknown id becomes an invalid AS number."""
-    at = providers.rows(ids)
-    columns = {name: take(values, at) for name, values in providers.columns.items()}
-    # An id of 0 is "no provider".
-    none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
-    orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(at))
-    return _marked(columns, _AS, orphans, "unknown isp_id")
-
-
-def _marked(
-    columns: dict[str, pa.DictionaryArray], name: str, rows: pa.Array, word: str
-) -> dict[str, pa.DictionaryArray]:
-    return columns | ({name: mark(columns[name], rows, word)} if pc.any(rows).as_py() else {})
+    for name, values in table.columns.items():
+        other = _COUNTRY_IDS.get(name.partition(":")[2])
+        columns[name] = take(values, table.rows(rows.column(other)) if other else encoded)
+    marked = _COUNTRY if key == _ID else _AS
+    if marked in columns:
+        orphans = pc.and_(has_id, pc.is_null(at))
+        columns[marked] = mark(columns[marked], orphans, f"unknown {key}")
+    return columns
 
 
 def _detect(opening: Opening) -> Detection | None:
     """Return a detection for columns that no other vendor has, or for this vendor's file names."""
     header = csv_header(opening.start)
     has_name = any(map(_NAMED.search, opening.member.file_names))
-    ends = _range(header)
+    ends = _PRODUCTS[0].range_in(header)
     if not ends:
-        is_joined = _PROVIDER in header.names[:1] or {_ID, "locale_code"} <= {*header.names}
+        is_joined = _PROVIDER in header.names[:1] or {_ID, _LOCALE} <= {*header.names}
         return Detection("tables of Blocks", has_name) if is_joined else None
-    if not (has_name or ends != RANGES[0] or _OWN.intersection(header.names)):
+    if not (has_name or ends != _RANGES[0] or _OWN.intersection(header.names)):
         return None
-    planner, product = Planner(opening.spec), _product(header)
+    planner, product = Planner(opening.spec), _product_of(header)
     found = planner.detection(header, product, "maxmind", has_own_name=has_name)
     return replace(found, reason=f"{found.reason} blocks")
 

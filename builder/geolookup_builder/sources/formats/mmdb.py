@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Address, IPv6Address, summarize_address_range
 
 import numpy as np
 import pyarrow as pa
@@ -21,29 +21,16 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import BuildError, line_text, listed, near_match
 from geolookup.filesystem.signatures import MMDB
-from geolookup_builder.ranges import OTHER_RECORD, ParsedRanges
+from geolookup_builder.ranges import OTHER_RECORD
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.mmdb_products import PRODUCTS, matching_product
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD
+from geolookup_builder.sources.reading import mmdb_file
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.mmdb_file import (
-    ITSELF,
-    MmdbFile,
-    Networks,
-    are_empty,
-    are_other,
-    columns_of,
-    open_mmdb,
-    paths_of,
-)
+from geolookup_builder.sources.reading.mmdb_file import MmdbFile, Networks
 from geolookup_builder.sources.reading.plans import Planner, Reading
 from geolookup_builder.sources.reading.product_files import declaration_hint
-from geolookup_builder.sources.reading.products import (
-    NO_RANGE,
-    Header,
-    Product,
-    names_of_fields,
-)
+from geolookup_builder.sources.reading.products import NO_RANGE, Header, Product, names_of_fields
 from geolookup_builder.sources.reading.reader import (
     Batch,
     RecordNumbers,
@@ -63,8 +50,6 @@ _SHOWN = 8  # keys, in messages
 _REPORTED = 100  # keys that are not read, in the build report
 _CHARACTERS = 60  # of a key or a text of the file
 _LANGUAGE = re.compile(r"\.names\.[^.]+$")
-#: A path into records that are values, or lists of them.
-_POSITION = re.compile(r"\.$|[0-9]+(\.|$)")
 _NOTHING = pa.scalar(None, pa.string())
 _NO_PRODUCT = Product("keys that the recipe names", NO_RANGE, {})
 
@@ -74,13 +59,14 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
-    with open_mmdb(member) as file:
+    with mmdb_file.open_mmdb(member) as file:
         networks = file.networks()
         count = len(networks.example)
         if not count:
             yield RecordNumbers(member, _find_networks).batch(networks.ranges, {})
             return
-        paths = sorted(paths_of(file.records(networks, range(0, count, max(1, count // _SAMPLE)))))
+        records = file.records(networks, range(0, count, max(1, count // _SAMPLE)))
+        paths = sorted(mmdb_file.paths_of(records))
         # The database type is the first of the kinds.
         type_ = next((f"database type {_short(kind)!r}" for kind in file.kinds), "no database type")
         reading = _plan(member, file.kinds, type_, paths, planner)
@@ -96,7 +82,7 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
     numbers = RecordNumbers(
         member,
         _find_networks,
-        tuple(map(_short, sorted(unread - {ITSELF})[:_REPORTED])),
+        tuple(map(_short, sorted(unread - {mmdb_file.ITSELF})[:_REPORTED])),
         tuple(reading.product.offered(Header(member.label, tuple(paths)))),
         f"{reading.product.name} ({type_})",
     )
@@ -106,7 +92,10 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
         name: pa.DictionaryArray.from_arrays(column.indices.take(record), column.dictionary)
         for name, column in columns.items()
     }
-    yield numbers.batch(_without(networks.ranges, is_other[networks.record]), fields)
+    is_rejected, ranges = is_other[networks.record], networks.ranges
+    family = np.where(is_rejected, 0, ranges.family).astype(np.uint8)
+    reason = is_rejected.astype(np.uint8) * OTHER_RECORD
+    yield numbers.batch(replace(ranges, family=family, reason=reason), fields)
 
 
 def _plan(
@@ -138,16 +127,12 @@ def _refusal(
     member: Member, type_: str, paths: Sequence[str], product: Product | None
 ) -> BuildError:
     """Return the error about a file that states no field, with what to map."""
-    is_value = bool(paths) and all(map(_POSITION.match, paths))
-    example = f'country_code = "{paths[0]}"' if is_value else 'city_name = "city.names.en"'
-    remedy = f"map keys in the recipe, such as columns = {{ {example} }}"
+    example = paths[0] if paths else "country.iso_code"
+    remedy = f'map keys in the recipe, such as columns = {{ country_code = "{_short(example)}" }}'
     marks = next((marks for marks in product.marks if marks <= {*paths}), ()) if product else ()
     keys = listed([*map(_short, sorted(marks) or paths)], _SHOWN) or "none at all"
     if product is None:
-        problem = f"none of its fields are known ({keys})"
-        if is_value:
-            problem = f"its records are texts, numbers or lists, not maps; paths of values: {keys}"
-        return BuildError(member.label, problem, remedy=remedy)
+        return BuildError(member.label, f"none of its fields are known ({keys})", remedy=remedy)
     problem = f"{product.name} ({type_}, keys {keys}): {product.refusal or NO_FIELD}"
     hint = declaration_hint(product.offered(Header(member.label, tuple(paths))))
     return BuildError(member.label, problem, remedy=f"leave the file out, or {remedy}{hint}")
@@ -165,10 +150,10 @@ def _columns(
     others = []
     for begin in range(0, count, _CHUNK_RECORDS):
         records = file.records(networks, range(begin, min(begin + _CHUNK_RECORDS, count)))
-        others.append(are_other(records, layout.fields))
+        others.append(mmdb_file.are_other(records, layout.fields))
         # An empty record states nothing, not even that a flag is false.
-        is_empty = pa.array(are_empty(records))
-        for name, column in reading.fields(columns_of(records, layout)).items():
+        is_empty = pa.array(mmdb_file.are_empty(records))
+        for name, column in reading.fields(mmdb_file.columns_of(records, layout)).items():
             texts = pc.if_else(is_empty, _NOTHING, column.cast(pa.string()))
             parts.setdefault(name, []).append(texts)
     columns = {name: pa.concat_arrays(texts).dictionary_encode() for name, texts in parts.items()}
@@ -180,23 +165,16 @@ def _short(text: str) -> str:
     return line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS]}…"
 
 
-def _without(ranges: ParsedRanges, is_other: Bools) -> ParsedRanges:
-    """Return the ranges with some of them rejected."""
-    family = np.where(is_other, 0, ranges.family).astype(np.uint8)
-    return replace(ranges, family=family, reason=is_other.astype(np.uint8) * OTHER_RECORD)
-
-
 def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Reject]:
     """Yield the networks with these numbers (from 1): rejected, or with an invalid value."""
     if not reasons:
         return
-    with open_mmdb(member) as file:
+    with mmdb_file.open_mmdb(member) as file:
         ranges = file.networks().ranges
     for number, reason in sorted(reasons.items()):
-        first, last = (ends.item(number - 1) for ends in (ranges.first, ranges.last))
-        kind, bits = (IPv6Network, 128) if ranges.family[number - 1] == 6 else (IPv4Network, 32)
-        # 8.8.8.0 to 8.8.8.255: the difference, 255, has 8 bits, so /24.
-        network = kind((first, bits - (last - first).bit_length()))
+        kind = IPv6Address if ranges.family[number - 1] == 6 else IPv4Address
+        ends = (kind(ends.item(number - 1)) for ends in (ranges.first, ranges.last))
+        [network] = summarize_address_range(*ends)
         yield Reject(member.label, 0, reason, str(network))
 
 
@@ -208,7 +186,7 @@ def build_date(member: Member) -> str | None:
     """Return the day on which an MMDB file was built; None for another file."""
     if kind_of(member) is not MMDB:
         return None
-    with open_mmdb(member) as file:
+    with mmdb_file.open_mmdb(member) as file:
         return of_seconds(file.reader.metadata().build_epoch)
 
 
@@ -218,5 +196,5 @@ FORMAT = SourceFormat(
     _read,
     _detect,
     build_date,
-    tuple(product for entry in PRODUCTS for product in entry.products),
+    tuple(product for products, _ in PRODUCTS for product in products),
 )

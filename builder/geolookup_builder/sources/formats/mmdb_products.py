@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,14 +18,9 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import BY_SOURCE_COLUMN, MAXMIND
 from geolookup.contract.schema import Schema
 from geolookup_builder.sources.formats.ip2location import PROXIES
-from geolookup_builder.sources.formats.ipinfo_products import IPINFO, IPLOCATE
-from geolookup_builder.sources.formats.maxmind_products import OWN_PRODUCTS, TRAITS
-from geolookup_builder.sources.formats.vendor_values import (
-    ALPHA2,
-    known,
-    located,
-    offers,
-)
+from geolookup_builder.sources.formats.ipinfo_products import FLAGS, IPINFO, IPLOCATE
+from geolookup_builder.sources.formats.maxmind import OWN_PRODUCTS, TRAITS
+from geolookup_builder.sources.formats.vendor_values import ALPHA2, known, located, offers, product
 from geolookup_builder.sources.reading.products import (
     NO_RANGE,
     Fields,
@@ -38,12 +33,8 @@ from geolookup_builder.sources.reading.products import (
 )
 from geolookup_builder.vendor_columns import COLUMNS, LANGUAGE
 
-
-class _Entry(NamedTuple):
-    """Products, and what must occur in the database type or a description of their files."""
-
-    products: tuple[Product, ...]
-    kind: str = ""
+#: Products, and what must occur in the database type or a description of their files.
+_Entry = tuple[tuple[Product, ...], str]
 
 
 def matching_product(kinds: Collection[str], header: Header, schema: Schema) -> Product | None:
@@ -66,37 +57,31 @@ def _hides(product: Product, header: Header, schema: Schema) -> bool:
     return any(offer.in_file(header) for n in names for offer in product.offers(fields[n]))
 
 
-def _marks(*sets: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(keys.split()) for keys in sets)
-
-
 def _product(
-    name: str, values: Mapping[str, Offers], *marks: str, kind: str = "", **more: Any
+    name: str, marks: str, *values: Mapping[str, Offers], kind: str = "", **more: Any
 ) -> _Entry:
     """Return a product of files with one of ``marks``; ``more`` are further members of it."""
     more.setdefault("finish", located)
-    return _Entry((Product(name, NO_RANGE, values, marks=_marks(*marks), **more),), kind)
+    return (product(name, marks, *values, ranges=NO_RANGE, **more),), kind
 
 
-def _refused(refusal: str, name: str, *marks: str, kind: str = "") -> _Entry:
-    return _product(name, {}, *marks, kind=kind, refusal=refusal)
+def _ipinfo(*names: str) -> list[Product]:
+    return [product for product in IPINFO if product.name in names]
 
 
 def _of_csv(vendor: str, products: Iterable[Product], kind: str = "", marks: str = "") -> _Entry:
     """Return products that are also delivered as CSV, with the same keys."""
-    return _Entry(
-        tuple(
-            replace(
-                product,
-                name=f"{vendor} {product.name}",
-                ranges=NO_RANGE,
-                values={name: tuple(_of_records(product.offers(name))) for name in product.values},
-                marks=_marks(marks) if marks else product.marks,
-            )
-            for product in products
-        ),
-        kind,
+    of_records = (
+        replace(
+            product,
+            name=f"{vendor} {product.name}",
+            ranges=NO_RANGE,
+            values={name: tuple(_of_records(product.offers(name))) for name in product.values},
+            marks=(frozenset(marks.split()),) if marks else product.marks,
+        )
+        for product in products
     )
+    return tuple(of_records), kind
 
 
 def _of_records(offers: Iterable[Offer]) -> Iterator[Offer]:
@@ -111,22 +96,27 @@ _CONTACT = "its country and address belong to a contact, not to the addresses"
 _HOLDER = "its country and address belong to the holder in a registry, not to the addresses"
 _VENUE = "its place is a venue whose visitors used the address, not the place of the address"
 _REFUSED = (
-    _refused(_CONTACT, "IPinfo Abuse Contact", kind="^ipinfo(?: .*)?[ _]abuse_"),
-    _refused(_HOLDER, "IPinfo WHOIS", kind="^ipinfo(?: .*)?[ _](?:r?whois|rir)"),
-    _refused(_VENUE, "IPinfo Places", kind="^ipinfo(?: .*)?[ _](?:poi|places)"),
-    _refused(
-        *(_HOLDER, "WHOIS records", "maintainer", "mnt_id", "admin_id", "tech_id", "netname"),
-        "id name updated",
+    _product("IPinfo Abuse Contact", "", kind="^ipinfo(?: .*)?[ _]abuse_", refusal=_CONTACT),
+    _product("IPinfo WHOIS", "", kind="^ipinfo(?: .*)?[ _](?:r?whois|rir)", refusal=_HOLDER),
+    _product("IPinfo Places", "", kind="^ipinfo(?: .*)?[ _](?:poi|places)", refusal=_VENUE),
+    _product(
+        "WHOIS records",
+        "maintainer;mnt_id;admin_id;tech_id;netname;id name updated",
+        refusal=_HOLDER,
     ),
-    _refused(
-        *(_CONTACT, "contacts", "email", "emails.0", "abuse_email", "phone address"),
-        "phone_numbers.0",
+    _product(
+        "contacts", "email;emails.0;abuse_email;phone address;phone_numbers.0", refusal=_CONTACT
     ),
-    _refused(_VENUE, "points of interest", "ssid", "bssid", "category brand"),
+    _product("points of interest", "ssid;bssid;category brand", refusal=_VENUE),
 )
 
 _STATED = {field.source_column: path for path, field in MAXMIND.items() if field.source_column}
 _REGISTERED = "registered_country.iso_code"
+#: Of the most specific place that has one.
+_GEONAME_IDS = (
+    "city.geoname_id,subdivisions.1.geoname_id,subdivisions.0.geoname_id,country.geoname_id,"
+    "continent.geoname_id"
+)
 
 
 def _codes(name: str, path: str, plain: str) -> dict[str, tuple[Offer, ...]]:
@@ -147,22 +137,14 @@ _NESTED: Mapping[str, Offers] = {
     "city_name": (known(_STATED["city_name"]), known("city")),
     # IP2Location writes an offset with summer time: it identifies no time zone.
     "time_zone": known(_STATED["time_zone"], missing="-|[+-][0-9]{2}:[0-9]{2}"),
-    "geoname_id": tuple(
-        Offer((f"{place}.geoname_id",))
-        for place in ("city", "subdivisions.1", "subdivisions.0", "country", "continent")
-    ),
-    **offers(
-        "weather_code accuracy_radius metro_code average_income population_density",
-        known,
-        "location.",
-    ),
-    **{
-        f"{name}_{part}": known(f"{place}.{key}")
-        for name, place in (("city", "city"), ("region", "subdivisions.0"), ("country", "country"))
-        for part, key in (("geoname_id", "geoname_id"), ("name_LANG", "names.LANG"))
-    },
     **offers(
         f"""
+        geoname_id={_GEONAME_IDS} weather_code=location.weather_code
+        accuracy_radius=location.accuracy_radius metro_code=location.metro_code
+        average_income=location.average_income population_density=location.population_density
+        city_geoname_id=city.geoname_id city_name_LANG=city.names.LANG
+        region_geoname_id=subdivisions.0.geoname_id region_name_LANG=subdivisions.0.names.LANG
+        country_geoname_id=country.geoname_id country_name_LANG=country.names.LANG
         country_confidence=country.confidence subdivision_confidence=subdivisions.0.confidence
         city_confidence=city.confidence postal_confidence=postal.confidence
         subdivision_2_code=subdivisions.1.iso_code subdivision_2_name=subdivisions.1.names.en
@@ -175,10 +157,6 @@ _NESTED: Mapping[str, Offers] = {
     # With the names of the CSV. There a flag that is blank is false.
     **offers(f"static_ip_score {TRAITS}", known, "traits."),
 }
-_NESTED_MARKS = (
-    *("country.iso_code", _REGISTERED, "continent.code", "city.names.en", "location.latitude"),
-    *(path for path in _STATED.values() if path.startswith("traits.")),
-)
 
 
 def _locate(rows: pa.RecordBatch, fields: Fields) -> Fields:
@@ -193,42 +171,28 @@ def _locate(rows: pa.RecordBatch, fields: Fields) -> Fields:
     return located(rows, {**fields, "country_code": codes.dictionary_encode()})
 
 
-_IPREGISTRY = {
-    **offers(
-        """
-        continent_code=continent.code country_code=country.code region_code=region.code
-        region_name=region.name city_name=city postal_code=postal latitude longitude
-        """,
-        known,
-        "location.",
-    ),
-    **offers(
-        """
-        time_zone=time_zone.id asn=connection.asn asn_organization=connection.organization
-        asn_domain=connection.domain asn_kind=connection.type user_type=connection.type
-        organization=company.name domain=company.domain isp=carrier.name mcc=carrier.mcc
-        mnc=carrier.mnc
-        """,
-        known,
-    ),
-    **offers(
-        "is_hosting=is_cloud_provider is_anonymous is_proxy is_relay is_tor is_vpn",
-        known,
-        "security.",
-    ),
-}
+_IPREGISTRY = offers(
+    """
+    continent_code=location.continent.code country_code=location.country.code
+    region_code=location.region.code region_name=location.region.name city_name=location.city
+    postal_code=location.postal latitude=location.latitude longitude=location.longitude
+    time_zone=time_zone.id asn=connection.asn asn_organization=connection.organization
+    asn_domain=connection.domain asn_kind=connection.type user_type=connection.type
+    organization=company.name domain=company.domain isp=carrier.name mcc=carrier.mcc
+    mnc=carrier.mnc is_hosting=security.is_cloud_provider is_anonymous=security.is_anonymous
+    is_proxy=security.is_proxy is_relay=security.is_relay is_tor=security.is_tor
+    is_vpn=security.is_vpn
+    """,
+    known,
+)
 
 
-def _ipinfo(*names: str) -> list[Product]:
-    return [product for product in IPINFO if product.name in names]
-
-
-_FLAGS = _ipinfo("Privacy")[0]
+_USES = offers(FLAGS)
 #: Names of the fields themselves, and what other vendors call them.
 _FLAT: Mapping[str, Offers] = {
-    **{name: known(name) for name in COLUMNS if LANGUAGE not in name},
+    **offers(" ".join(name for name in COLUMNS if LANGUAGE not in name), known),
     **_ipinfo("Core")[0].values,
-    **{name: known(name) for name in BY_SOURCE_COLUMN},
+    **offers(" ".join(BY_SOURCE_COLUMN), known),
     **offers(
         """
         region_name=region_name,region,state1 city_name=city_name,city
@@ -243,26 +207,22 @@ _FLAT: Mapping[str, Offers] = {
     ),
     **_codes("continent_code", "continent_code", "continent"),
     **_codes("country_code", "country_code", "country"),
-    "user_type": (*_FLAGS.offers("user_type"), known("user_type"), known("as_type")),
-    "connection_type": (*_FLAGS.offers("connection_type"), known("connection_type")),
+    "user_type": (*_USES["user_type"], known("user_type"), known("as_type")),
+    "connection_type": (*_USES["connection_type"], known("connection_type")),
 }
-_FLAT_MARKS = (
-    *("country_code", "country", "city", "asn", "autonomous_system_number", "isp"),
-    *("connection_type", "user_type", "city_name", "asn_organization", "organization"),
-)
-_IPINFO_KIND = "^ipinfo "
 
 #: In order of precedence; the table of docs/data/sources/mmdb.md lists them too.
 PRODUCTS = (
     # What ``geolookup export`` writes as flat: in a dataset, no word stands for "unknown".
     _product(
         "geolookup export",
+        "",
         offers(" ".join(BY_SOURCE_COLUMN)),
         kind="^geolookup-flat$",
         finish=None,
     ),
     *_REFUSED,
-    _of_csv("IPinfo", IPINFO, _IPINFO_KIND),
+    _of_csv("IPinfo", IPINFO, "^ipinfo "),
     # Only a carrier's name and country: the addresses may be in another country.
     *(
         _of_csv("IPinfo", [product], "^ipinfo(?: .*)?[ _]carrier", key)
@@ -272,18 +232,28 @@ PRODUCTS = (
     _of_csv("IPinfo", [*_ipinfo("Location")[:1], *_ipinfo("Company", "Carrier", "Privacy")]),
     _product(
         "ipregistry",
+        "location.country.code;connection.asn;connection.organization",
         _IPREGISTRY,
-        *("location.country.code", "connection.asn", "connection.organization"),
     ),
     _product(
-        "MaxMind's structure", _NESTED, *_NESTED_MARKS, finish=_locate, helpers=(_REGISTERED,)
+        "MaxMind's structure",
+        f"country.iso_code;{_REGISTERED};continent.code;city.names.en;location.latitude;"
+        + ";".join(path for path in _STATED.values() if path.startswith("traits.")),
+        _NESTED,
+        finish=_locate,
+        helpers=(_REGISTERED,),
     ),
     _of_csv("IP2Proxy", [PROXIES], marks="proxy_type"),
     _of_csv("iplocate", IPLOCATE[1:]),
     _of_csv("IPinfo", _ipinfo("ASN"), marks="asn name domain"),
-    _product("IPNetDB", offers("asn=as asn_organization=as_entity", known), "as as_entity"),
-    _product("flat records", _FLAT, *_FLAT_MARKS),
+    _product("IPNetDB", "as as_entity", offers("asn=as asn_organization=as_entity", known)),
+    _product(
+        "flat records",
+        "country_code;country;city;asn;autonomous_system_number;isp;connection_type;user_type;"
+        "city_name;asn_organization;organization",
+        _FLAT,
+    ),
     _of_csv("MaxMind", OWN_PRODUCTS, "^geo(ip2?|lite2)-?"),
     _of_csv("IPinfo", _ipinfo("Residential Proxy")),
-    _refused(_CONTACT, "contacts", "abuse.email", "abuse.address", "abuse.emails.0"),
+    _product("contacts", "abuse.email;abuse.address;abuse.emails.0", refusal=_CONTACT),
 )

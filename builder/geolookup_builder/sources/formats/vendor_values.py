@@ -5,13 +5,22 @@ Each is written down once, for CSV, JSON, Parquet and MMDB alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup_builder.sources.reading.dictionary_columns import with_values, without_rows
-from geolookup_builder.sources.reading.products import Fields, Offer, stated
+from geolookup_builder.sources.reading.products import (
+    Fields,
+    Offer,
+    Offers,
+    Product,
+    flag,
+    if_true,
+    stated,
+)
 
 #: A code, in columns that hold names in some editions of a file.
 ALPHA2 = "[A-Za-z]{2}"
@@ -47,16 +56,41 @@ def offers(
     """Return the offers that a table states in words: ``asn=number|as city=town,place domain``.
 
     Here ``asn`` is read from ``number``, or from ``as`` if a file lacks that; ``city`` row by row
-    from the first of two columns with a value; ``domain`` from the column of its name. ``below`` is
-    the beginning of all columns.
+    from the first of two columns with a value; ``domain`` from the column of its name. Of
+    ``a=b? c=d?word e='word'``, ``b`` is a flag that is false if blank, ``c`` is a word where the
+    flag ``d`` is true, and ``e`` is a word in all rows. ``offer`` makes the offers of other
+    columns, ``below`` is the beginning of all columns.
     """
-    return {
-        field: tuple(
-            offer(*(below + column for column in columns.split("|")))
-            for columns in (stated or field).split(",")
-        )
-        for field, _, stated in (word.partition("=") for word in table.split())
-    }
+
+    def parsed(source: str) -> Offer:
+        columns, mark, word = source.partition("?")
+        names = [below + column for column in columns.split("|")]
+        if source.startswith("'"):
+            return Offer(constant=source.strip("'"))
+        if word:
+            return if_true(names[0], word)
+        return flag(*names) if mark else offer(*names)
+
+    words = (word.partition("=") for word in table.split())
+    return {name: tuple(map(parsed, (sources or name).split(","))) for name, _, sources in words}
+
+
+def product(
+    name: str,
+    marks: str,
+    *values: str | Mapping[str, Offers],
+    ranges: tuple[tuple[str, ...], ...],
+    unread: str = "",
+    **more: Any,
+) -> Product:
+    """Return a product by texts: columns, and ``values`` as for ``offers``; later ones win.
+
+    ``;`` separates alternatives of ``marks``. ``more`` are further members of the product.
+    """
+    tables = (offers(part) if isinstance(part, str) else part for part in values)
+    fields = {field: offer for table in tables for field, offer in table.items()}
+    sets = tuple(frozenset(columns.split()) for columns in marks.split(";"))
+    return Product(name, ranges, fields, tuple(unread.split()), sets, **more)
 
 
 def located(_rows: pa.RecordBatch, fields: Fields) -> Fields:

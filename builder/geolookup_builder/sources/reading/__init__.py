@@ -5,7 +5,7 @@ Along the data:
 - ``inputs`` and ``archives``: the files that a source names, as plain bytes within its budget.
 - ``sniffing`` and ``text``: what kind of file it is, and how its rows are written.
 - ``delimited``, ``jsonlines``, ``parquet``, ``arrow_tables`` and ``mmdb_file``: rows.
-- ``typed_columns``, ``dictionary_columns`` and ``keyed_tables``: columns, and the values of cells.
+- ``typed_columns`` and ``dictionary_columns``: columns, and the values of cells.
 - ``products``, ``plans`` and ``product_files``: what the columns of a file mean.
 - ``stated_dates``: the date of the data; ``reader``: the interface to the compiler.
 """

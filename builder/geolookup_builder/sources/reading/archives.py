@@ -8,6 +8,7 @@ once, into a temporary file without a name: nothing remains of it when the proce
 from __future__ import annotations
 
 import io
+import mmap
 import re
 import stat
 import tarfile
@@ -18,10 +19,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import IO, Any, TypeVar
 
-from geolookup.errors import BuildError, name_text
+import pyarrow as pa
+
+from geolookup.errors import BuildError, listed, name_text
 from geolookup.filesystem import limits, open_regular
 
 Opener = Callable[[], AbstractContextManager[Any]]
@@ -91,7 +93,7 @@ class Budget:
         @contextmanager
         def open_stream() -> Iterator[_Limited]:
             with opener() as stream:
-                yield _Limited(stream.read, reach)
+                yield _Limited(stream, reach)
 
         return open_stream
 
@@ -112,9 +114,8 @@ class Budget:
             elif not name.endswith("/"):
                 self.others.append(f"{path}!{name}")
         if not keys:
-            first = ", ".join(map(name_text, [*names.values()][:_LISTED]))
-            more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-            others = f", but {first}{more}" if names else ""
+            files = listed([*map(name_text, names.values())], _LISTED)
+            others = f", but {files}" if names else ""
             problem = no_file(suffixes, "archive") + others
             raise BuildError(path, problem, remedy="name another file")
         return sorted(keys, key=names.__getitem__)
@@ -123,11 +124,9 @@ class Budget:
 class _Limited(io.RawIOBase):
     """A stream; ``reach`` is called with each position that is read to."""
 
-    def __init__(
-        self, read: Callable[[int], bytes], reach: Callable[[int], None] = lambda _position: None
-    ) -> None:
+    def __init__(self, stream: IO[bytes], reach: Callable[[int], None]) -> None:
         super().__init__()
-        self._read, self._reach, self._position = read, reach, 0
+        self._stream, self._reach, self._position = stream, reach, 0
 
     def readable(self) -> bool:
         return True
@@ -136,7 +135,7 @@ class _Limited(io.RawIOBase):
         """Read up to ``size`` bytes; fewer only at the end."""
         if size < 0:
             return self.readall() or b""
-        data = self._read(size)
+        data = self._stream.read(size)
         self._position += len(data)
         self._reach(self._position)
         return data
@@ -219,31 +218,27 @@ def tar_files(
 
     ``stream`` are its unpacked bytes, already counted; threads may read the members at once.
     """
-    archive, lock = _open_tar(path, stream, budget), Lock()
-    members = {info: info.name for info in archive.getmembers() if not info.isdir()}
-    data = budget.select(path, suffixes, members)
-    for info in data:
+    with tempfile.TemporaryFile() as file:
+        _copy(path, stream, file)
+        try:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            with tarfile.open(fileobj=data, mode="r:", tarinfo=_Header) as archive:
+                for number, _ in enumerate(archive, 1):
+                    budget.check_members(number)
+                infos = archive.getmembers()
+        except (ValueError, OverflowError, RecursionError) as error:
+            raise tarfile.ReadError("a header that is not valid") from error
+    members = {info: info.name for info in infos if not info.isdir()}
+    files = list[tuple[str, Opener]]()
+    for info in budget.select(path, suffixes, members):
+        label = f"{path}!{info.name}"
         # The bytes of a sparse member are not those of its file.
         if not info.isreg() or info.issparse():
-            raise _refused(f"{path}!{info.name}", "not a regular file")
-    return [(f"{path}!{info.name}", partial(_part, archive, info, lock)) for info in data]
-
-
-def _open_tar(path: Path, stream: IO[bytes], budget: Budget) -> tarfile.TarFile:
-    """Open the copy of a stream in a temporary file, which is closed with the last opener."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115
-    try:
-        _copy(path, stream, file)
-        archive = tarfile.open(fileobj=file, mode="r:", tarinfo=_Header)  # noqa: SIM115
-        for number, _ in enumerate(archive, 1):
-            budget.check_members(number)
-    except BaseException as error:
-        file.close()
-        if isinstance(error, ValueError | OverflowError | RecursionError):
-            raise tarfile.ReadError("a header that is not valid") from error
-        raise
-    weakref.finalize(archive, file.close)
-    return archive
+            raise _refused(label, "not a regular file")
+        # Slices of the mapping, which ends with the last opener.
+        part = memoryview(data)[info.offset_data : info.offset_data + info.size]
+        files.append((label, partial(pa.BufferReader, part)))
+    return files
 
 
 def _copy(path: Path, stream: IO[bytes], file: IO[bytes]) -> None:
@@ -255,19 +250,4 @@ def _copy(path: Path, stream: IO[bytes], file: IO[bytes]) -> None:
             remedy = "free space, or name another folder in TMPDIR"
             raise BuildError(path, problem, remedy=remedy)
         file.write(chunk)
-    file.seek(0)
-
-
-def _part(archive: tarfile.TarFile, info: tarfile.TarInfo, lock: Lock) -> _Limited:
-    """Open the bytes of one member."""
-    position, end = info.offset_data, info.offset_data + info.size
-
-    def read(size: int) -> bytes:
-        nonlocal position
-        with lock:
-            archive.fileobj.seek(position)
-            data = archive.fileobj.read(min(size, end - position))
-        position += len(data)
-        return data
-
-    return _Limited(read)
+    file.flush()

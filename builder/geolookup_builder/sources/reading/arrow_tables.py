@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.errors import BuildError, line_text
-from geolookup_builder.sources.reading import dictionary_columns, typed_columns
+from geolookup_builder.sources.reading import typed_columns
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.text import Layout
@@ -34,23 +34,18 @@ def table(label: str, data: Any) -> pa.Table | None:
     ``label`` names it in messages. None if it is not a table, a stream or a lazy table. Raises
     BuildError for columns that Arrow does not have.
     """
-    rows = data if _has_capsule(data) else _compute(data)
-    if not _has_capsule(rows):
-        return None
-    if isinstance(rows, pa.Table):
+    rows = data
+    if not _has_capsule(data):
+        compute = next((getattr(data, name) for name in _COMPUTE if hasattr(data, name)), None)
+        rows = compute() if callable(compute) else None
+    if rows is None or isinstance(rows, pa.Table):
         return rows
     with _errors(label, pa.ArrowException, ValueError, TypeError):
-        return pa.table(rows)
+        return pa.table(rows) if _has_capsule(rows) else None
 
 
 def _has_capsule(data: Any) -> bool:
     return any(hasattr(data, name) for name in _CAPSULES)
-
-
-def _compute(data: Any) -> Any:
-    """Return the table of a lazy one; None for other objects."""
-    method = next((getattr(data, name) for name in _COMPUTE if hasattr(data, name)), None)
-    return method() if callable(method) else None
 
 
 def member(label: str, rows: pa.Table) -> Member:
@@ -76,7 +71,7 @@ def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch
             _check_type(member, name, rows.schema.field(steps[0]), kind)
         columns = rows.select(sorted({steps[0] for steps, _ in paths.values()}))
         fields = [field.with_type(_without_views(field.type)) for field in columns.schema]
-        yield _batches(columns.cast(pa.schema(fields)))
+        yield _batches(columns, pa.schema(fields))
 
 
 def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) -> None:
@@ -101,19 +96,11 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _batches(rows: pa.Table) -> Iterator[pa.RecordBatch]:
+def _batches(rows: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the rows; small chunks are joined."""
     for begin in range(0, len(rows), typed_columns.BATCH_ROWS):
-        part = rows.slice(begin, typed_columns.BATCH_ROWS).combine_chunks()
-        for batch in part.to_batches():
-            yield pa.RecordBatch.from_arrays(list(map(_compact, batch.columns)), batch.schema.names)
-
-
-def _compact(column: pa.Array) -> pa.Array:
-    """Return a dictionary with no more values than rows: each value is cleaned in every batch."""
-    if pa.types.is_dictionary(column.type) and len(column.dictionary) > len(column):
-        return dictionary_columns.take(column.dictionary, column.indices)
-    return column
+        part = rows.slice(begin, typed_columns.BATCH_ROWS).cast(schema)
+        yield from part.combine_chunks().to_batches()
 
 
 @contextmanager

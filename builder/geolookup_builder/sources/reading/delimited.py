@@ -4,22 +4,26 @@ Arrow parses blocks of whole records in threads and dictionary-encodes every fie
 a Python object. A format gives a ``Layout`` and a function for the meaning of the columns.
 
 Reading a file notes only the numbers of rejected records. ``find_rejects`` reads their lines and
-texts in a second pass over the blocks.
+texts in a second pass over the blocks. Tables that rows refer to are read whole, once.
 """
 
 from __future__ import annotations
 
 import io
+import re
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import chain, repeat
-from typing import TypeVar
+from typing import IO, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup.files.text_blocks import TextError, record_blocks
 from geolookup.parallel import in_order
@@ -31,7 +35,7 @@ from geolookup_builder.sources.reading.sniffing import check_delimited
 from geolookup_builder.sources.reading.text import (
     Layout,
     check_utf8,
-    csv_rows,
+    csv_records,
     mask_lines,
     unlimited_cells,
 )
@@ -39,8 +43,10 @@ from geolookup_builder.sources.reading.text import (
 _T = TypeVar("_T")
 _CHUNK = 1 << 20
 BLOCK_BYTES = 4 << 20
-_MAX_RECORD = 1 << 16  # characters; the standard CSV reader stops at twice as many
+_MAX_HEADER = 1 << 16  # bytes; the standard CSV reader stops at twice as many
+_FIRST_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)?")
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
+_NO_KEY = -2
 
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
@@ -56,40 +62,32 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
         yield numbers.batch(from_networks(pa.array([], pa.large_string())), {})
 
 
-def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
-    """Return the cells of the first line that is not masked, and whether it ends with a newline."""
+def header_names(member: Member, layout: Layout) -> tuple[str, ...]:
+    """Return the names in the first line of a member, without the blanks around them."""
     check_delimited(member)
     with member.open() as stream:
         blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
-        # Masked lines have become empty ones.
-        empty = b"\n" if layout.mask else b""
-        parts = (mask_lines(block, layout).lstrip(empty) for _, block in blocks)
-        text = io.BytesIO(next(filter(None, parts), b""))
-    line = io.TextIOWrapper(text, "utf-8", "replace", newline="").readline(_MAX_RECORD)
-    rows = csv_rows([line], layout.delimiter, quoted=layout.quoted)
-    return next(rows, []), line.endswith(("\r", "\n"))
+        line = _header(next(blocks, (1, b""))[1])[:_MAX_HEADER].decode("utf-8", "replace")
+    records = csv_records([line], layout.delimiter, quoted=layout.quoted)
+    return tuple(cell.strip() for _, _, cells in records for cell in cells)
 
 
-def header_names(member: Member, layout: Layout) -> tuple[str, ...]:
-    """Return the names in the first line of a member, without the blanks around them."""
-    cells, _ = first_record(member, layout)
-    return tuple(cell.strip() for cell in cells)
+def _header(block: bytes) -> bytes:
+    """Return the first line of a block, with its line break."""
+    match = _FIRST_LINE.match(block)
+    return match[0] if match else b""
 
 
-def whole_table(member: Member, layout: Layout) -> pa.Table:
-    """Return all rows of a small member, each cell as text.
-
-    Raises BuildError for a row with another number of cells too.
-    """
-    parts = list(_parts(member, layout, lambda rows: rows, []))
-    skipped = dict.fromkeys((record for _, records in parts for record in records), "")
-    for reject in find_rejects(member, skipped, layout=layout):
-        remedy = "the file may be truncated: fetch it again"
-        raise BuildError(member.label, WRONG_CELL_COUNT, line=reject.line, remedy=remedy)
-    texts = pa.schema([(name, pa.string()) for name in layout.names if name in layout.texts])
-    table = pa.Table.from_batches([rows.cast(texts) for rows, _ in parts], texts).combine_chunks()
-    columns = [pc.utf8_trim_whitespace(column) for column in table.columns]
-    return pa.Table.from_arrays(columns, schema=texts)
+def _blocks(stream: IO[bytes], layout: Layout) -> Iterator[tuple[int, bytes]]:
+    """Yield blocks of whole records, after any header, each with the number of its first line."""
+    for line, block in record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted):
+        if line > 1 or not layout.header:
+            yield line, block
+            continue
+        header = _header(block)
+        check_utf8(line, header, layout.not_utf8)
+        if rows := block[len(header) :]:
+            yield line + 1, rows
 
 
 def find_rejects(
@@ -100,10 +98,10 @@ def find_rejects(
     The first record, after a header if there is one, is 1. ``counts`` are the records of each
     block, as far as they are known: blocks without a wanted record are then not parsed.
     """
-    wanted, record, line = sorted(reasons), -layout.header, 1
+    wanted, record, line = sorted(reasons), 0, 1 + layout.header
     with member.open() as stream, unlimited_cells():
-        blocks = record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
-        for (_, block), count in zip(blocks, chain(counts, repeat(None)), strict=False):
+        blocks = zip(_blocks(stream, layout), chain(counts, repeat(None)), strict=False)
+        for (_, block), count in blocks:
             if not wanted or record >= wanted[-1]:
                 return
             if count is not None and bisect(wanted, record) == bisect(wanted, record + count):
@@ -112,7 +110,7 @@ def find_rejects(
                 continue
             text = mask_lines(block, layout).decode("utf-8", "replace")
             lines = io.StringIO(text, newline="").readlines()
-            for begin, end in _spans(lines, layout):
+            for begin, end, _ in csv_records(lines, layout.delimiter, quoted=layout.quoted):
                 record += 1
                 if record in reasons:
                     text = "".join(lines[begin:end]).rstrip("\r\n")
@@ -120,59 +118,37 @@ def find_rejects(
             line += len(lines)
 
 
-def _spans(lines: list[str], layout: Layout) -> Iterator[tuple[int, int]]:
-    """Yield the lines of each record: the first, and the one after the last."""
-    rows, begin = csv_rows(lines, layout.delimiter, quoted=layout.quoted), 0
-    for cells in rows:
-        if cells:  # Arrow skips empty lines too
-            yield begin, rows.line_num
-        begin = rows.line_num
-
-
 def _parts(
     member: Member, layout: Layout, meaning: Callable[[pa.RecordBatch], _T], counts: list[int]
 ) -> Iterator[tuple[_T, list[int]]]:
     """Yield the meaning of each block and the numbers of its skipped records; threads parse.
 
-    ``counts`` gets the number of records of each block, the header too.
+    ``counts`` gets the number of records of each block.
     """
-    header, has_rows = first_record(member, layout) if layout.header else ([], True)
-    if not has_rows:
-        return
-    parse = partial(_parse_block, layout=layout, header=header, meaning=meaning)
-    with member.open() as stream:
-        blocks = record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
-        with in_order(parse, blocks) as parts:
-            for part, rows, skipped in parts:
-                # Records before this block; records of a block count from 1.
-                offset = sum(counts) - (layout.header and bool(counts))
-                counts.append(rows + len(skipped) + (layout.header and not counts))
-                yield part, [offset + record for record in skipped]
+    parse = partial(_parse_block, layout=layout, meaning=meaning)
+    with member.open() as stream, in_order(parse, _blocks(stream, layout)) as parts:
+        for part, rows, skipped in parts:
+            before = sum(counts)  # records of a block count from 1
+            counts.append(rows + len(skipped))
+            yield part, [before + record for record in skipped]
 
 
 def _parse_block(
-    numbered_block: tuple[int, bytes],
-    layout: Layout,
-    header: Sequence[str],
-    meaning: Callable[[pa.RecordBatch], _T],
+    numbered_block: tuple[int, bytes], layout: Layout, meaning: Callable[[pa.RecordBatch], _T]
 ) -> tuple[_T, int, list[int]]:
-    """Parse a block; the first one begins with the header, if the layout has one.
-
-    Returns its meaning, its number of rows, and the numbers of skipped records, from 1.
-    """
+    """Return the meaning of a block, its number of rows, and the skipped records, from 1."""
     line, block = numbered_block[0], mask_lines(numbered_block[1], layout)
     check_utf8(line, block, layout.not_utf8)
-    names, skipped = header if line == 1 else (), list[int]()
+    skipped = list[int]()
 
     def skip(row: pacsv.InvalidRow) -> str:
-        skipped.append(row.number - bool(names))  # Arrow counts a header as row 1
+        skipped.append(row.number)
         return "skip"
 
-    # With skip_rows_after_names Arrow would lose a row after a header with a NUL character.
     read = pacsv.ReadOptions(
         use_threads=False,
         block_size=len(block) + 1,  # all of it at once
-        column_names=None if names else list(layout.names),
+        column_names=list(layout.names),
     )
     parse = pacsv.ParseOptions(
         delimiter=layout.delimiter,
@@ -180,10 +156,8 @@ def _parse_block(
         newlines_in_values=layout.quoted,
         invalid_row_handler=skip,
     )
-    # Arrow finds columns by the names in the header; blanks may surround them.
-    pairs = zip(layout.names, names or layout.names, strict=True)
-    stated = {name: column for name, column in pairs if name in layout.texts | layout.fields}
-    types = {c: pa.large_string() if n in layout.texts else _ENCODED for n, c in stated.items()}
+    read_names = [name for name in layout.names if name in layout.texts | layout.fields]
+    types = {n: pa.large_string() if n in layout.texts else _ENCODED for n in read_names}
     convert = pacsv.ConvertOptions(
         column_types=types, include_columns=[*types], null_values=[""], strings_can_be_null=True
     )
@@ -195,4 +169,68 @@ def _parse_block(
     columns = [column.combine_chunks() for column in table.columns]
     # Ranges lose the blanks around them when they are parsed.
     cells = [trim(c) if isinstance(c, pa.DictionaryArray) else c for c in columns]
-    return meaning(pa.RecordBatch.from_arrays(cells, names=[*stated])), len(table), skipped
+    return meaning(pa.RecordBatch.from_arrays(cells, names=read_names)), len(table), skipped
+
+
+@dataclass(frozen=True)
+class KeyedTable:
+    """A table that rows refer to by a key, a whole number; of equal keys the first row is used."""
+
+    keys: pa.Array
+    columns: Mapping[str, pa.Array]
+
+    def rows(self, keys: pa.DictionaryArray) -> pa.Array:
+        """Return the row of each key; null if there is none."""
+        # The keys are sorted once. Arrow's ``index_in`` would hash all of them for every batch.
+        order, sorted_keys = self._sorted
+        numbers = _numbers(keys.dictionary).fill_null(-1).to_numpy()
+        # Of equal keys the first in the order, so the first row. Beyond the last key: the last.
+        at = np.minimum(np.searchsorted(sorted_keys, numbers), len(sorted_keys) - 1)
+        rows = pa.array(order[at].astype(np.int32), mask=sorted_keys[at] != numbers)
+        return rows.take(keys.indices)
+
+    @cached_property
+    def _sorted(self) -> tuple[I64, I64]:
+        """The rows in the order of their keys, and the keys; one, of no row, is no number."""
+        numbers = np.append(self.keys.fill_null(_NO_KEY).to_numpy(), _NO_KEY)
+        order = np.argsort(numbers, kind="stable")
+        return order, numbers[order]
+
+
+def concatenate(tables: list[KeyedTable]) -> KeyedTable:
+    """Return one table from tables with the same columns; earlier tables take precedence."""
+    names = tables[0].columns
+    return KeyedTable(
+        pa.concat_arrays([table.keys for table in tables]),
+        {name: pa.concat_arrays([table.columns[name] for table in tables]) for name in names},
+    )
+
+
+def load_keyed(
+    member: Member, names: tuple[str, ...], key: str, columns: tuple[str, ...]
+) -> KeyedTable:
+    """Read ``columns`` of a CSV with the header ``names``; columns that it lacks are null.
+
+    Raises BuildError for a row with another number of cells: it would silently remove a value from
+    many ranges.
+    """
+    layout = Layout(names, frozenset({key, *columns} & {*names}), frozenset())
+    parts = list(_parts(member, layout, lambda rows: rows, []))
+    skipped = dict.fromkeys((record for _, records in parts for record in records), "")
+    for reject in find_rejects(member, skipped, layout=layout):
+        remedy = "the file may be truncated: fetch it again"
+        raise BuildError(member.label, WRONG_CELL_COUNT, line=reject.line, remedy=remedy)
+
+    def texts(name: str) -> pa.Array:
+        chunks = [rows.column(name).cast(pa.string()) for rows, _ in parts]
+        return pc.utf8_trim_whitespace(pa.chunked_array(chunks, pa.string()).combine_chunks())
+
+    keys = _numbers(texts(key))
+    absent = pa.nulls(len(keys), pa.string())
+    return KeyedTable(keys, {n: texts(n) if n in names else absent for n in columns})
+
+
+def _numbers(texts: pa.Array) -> pa.Array:
+    """Return texts as numbers; null for one that is not the usual text of its number ("007")."""
+    is_number = pc.match_substring_regex(texts.cast(pa.string()), "^(0|[1-9][0-9]{0,17})$")
+    return pc.if_else(is_number, texts, pa.scalar(None, texts.type)).cast(pa.int64())

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import compress
-from operator import not_
 from pathlib import Path
 from typing import IO, Any
 
@@ -106,22 +104,26 @@ def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
             return _files_of(literal, suffixes)[0]
         if literal.exists():
             return [literal]
-    return _matches(pattern, base)
+    # A set: a pattern with ** twice may find a path more than once.
+    matches = {base / match for match in glob.iglob(pattern, root_dir=base, recursive=True)}
+    return sorted((path for path in matches if path.is_file()), key=os.fsencode)
 
 
 def _files_of(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
-    """Return the data files of a tree in bytewise order, and other files but licences."""
+    """Return the data files of a tree in bytewise order, and other files but licences.
+
+    Data by their names are also compressed files, and archives.
+    """
     files = [path for path in _walk(folder) if path.is_file()]
-    files = [path for path in files if not holds_no_data(path.as_posix())]
-    files.sort(key=os.fsencode)
-    is_data = [_has_suffix(path, suffixes) for path in files]
-    return list(compress(files, is_data)), list(compress(files, map(not_, is_data)))
-
-
-def _has_suffix(path: Path, suffixes: tuple[str, ...]) -> bool:
-    """Return whether a file of a folder is data by its name: also compressed, or an archive."""
-    kind = packing(path)
-    return kind == ZIP or kind in _TARS or path.name.lower().removesuffix(kind).endswith(suffixes)
+    data, others = list[Path](), list[Path]()
+    for path in sorted(files, key=os.fsencode):
+        kind = packing(path)
+        is_archive = kind == ZIP or kind in _TARS
+        if holds_no_data(path.as_posix()):
+            continue
+        is_data = is_archive or path.name.lower().removesuffix(kind).endswith(suffixes)
+        (data if is_data else others).append(path)
+    return data, others
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -134,12 +136,6 @@ def _walk(folder: Path) -> Iterator[Path]:
         if real not in seen:
             yield from (Path(parent, name) for name in names if not name.startswith("."))
         seen.add(real)
-
-
-def _matches(pattern: str, base: Path) -> list[Path]:
-    # A set: a pattern with ** twice may find a path more than once.
-    matches = {base / match for match in glob.iglob(pattern, root_dir=base, recursive=True)}
-    return sorted((path for path in matches if path.is_file()), key=os.fsencode)
 
 
 def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Member]:

@@ -6,7 +6,6 @@ with other keys is planned again.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -34,14 +33,13 @@ from geolookup_builder.sources.reading.typed_columns import (
     find,
     leaves,
     only,
-    unread_leaves,
 )
 from geolookup_builder.values import is_text
 
 BLOCK_BYTES = 4 << 20
 MAX_LINE = 16 << 20  # bytes or characters
-_SAMPLE = 1000  # records that show what keys and types there are
-_SAMPLES = 100  # until all keys that are looked for were seen
+_SAMPLE_BYTES = 1 << 15  # of records that show what keys and types there are
+_SAMPLES = 1000  # until all keys that are looked for were seen
 #: Of 128 bits: 39 digits. Numbers of ranges may be so long, and have no fraction.
 _INTEGER = pa.decimal256(39, 0)
 #: Nested deeper, values are ignored: Arrow's types are nested as deep as the values.
@@ -63,28 +61,19 @@ def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
 def _sampled(member: Member, paths: Iterable[str]) -> dict[str, Any]:
     check_text(member)
     shape: dict[str, Any] = {}
-    with (
-        member.open() as stream,
-        io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="\n") as text_stream,
-    ):
-        lines = _lines(text_stream)
-        for _ in range(_SAMPLES):
-            for line, text in islice(lines, _SAMPLE):
-                _widen(shape, _object(member, line, text))
+    with member.open() as stream:
+        for line, block in islice(line_blocks(stream, _SAMPLE_BYTES, MAX_LINE), _SAMPLES):
+            check_utf8(line, block)
+            lines = Lines.of(block, line)
+            for number, text in zip(lines.numbers, lines.texts.to_pylist(), strict=True):
+                _widen(shape, _object(member, int(number), text))
             columns = _schema(shape)
             if all(find(columns, path) for path in paths):
                 break
     return shape
 
 
-def _lines(stream: io.TextIOWrapper) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, with their numbers."""
-    for number, line in enumerate(iter(partial(stream.readline, MAX_LINE), ""), 1):
-        if line.strip(" \t\r\n\v\f"):
-            yield number, line
-
-
-def _object(member: Member, line: int, text: str) -> dict[str, Any]:
+def _object(member: Member, line: int, text: bytes) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -152,8 +141,7 @@ class _Blocks:
     @property
     def unread(self) -> tuple[str, ...]:
         """The paths that nothing reads."""
-        schema, reading, _ = self._state
-        return unread_leaves(schema, reading.layout)
+        return self._state[1].layout.unread
 
     def read(self, numbered_block: tuple[int, bytes]) -> tuple[ParsedRanges, Fields]:
         """Return the ranges and fields of a block, given with the number of its first line."""

@@ -117,7 +117,10 @@ def open_mmdb(member: Member) -> Iterator[MmdbFile]:
                 with maxminddb.open_database(stream.name) as reader:
                     yield MmdbFile(reader, stream)
             else:
-                data = _unpacked(member, stream)
+                data = stream.read(_MAX_BYTES + 1)
+                if len(data) > _MAX_BYTES:
+                    problem = "too large to be read packed"
+                    raise BuildError(member.label, problem, remedy="unpack it")
                 with maxminddb.open_database(io.BytesIO(data), maxminddb.MODE_FD) as reader:
                     yield MmdbFile(reader, io.BytesIO(data))
         except _DAMAGE as error:
@@ -136,13 +139,6 @@ def _library() -> Any:
     return maxminddb
 
 
-def _unpacked(member: Member, stream: IO[bytes]) -> bytes:
-    data = stream.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise BuildError(member.label, "too large to be read packed", remedy="unpack it")
-    return data
-
-
 def _nodes(tree: bytes, count: int, record_bits: int) -> I64:
     """Return the nodes as an array (count, 2): the left and the right branch of each."""
     wide = np.frombuffer(tree, np.uint8).reshape(count, record_bits // 4).astype(np.int64)
@@ -150,14 +146,14 @@ def _nodes(tree: bytes, count: int, record_bits: int) -> I64:
     #
     #     28 bits:  byte  0  1  2 |     3       | 4  5  6
     #               left  23 .. 0 | 27-24 27-24 | 23 .. 0  right
-    if record_bits == 28:  # the middle byte holds the top bits of both
-        left = wide[:, 3] >> 4 << 24 | wide[:, 0] << 16 | wide[:, 1] << 8 | wide[:, 2]
-        right = (wide[:, 3] & 15) << 24 | wide[:, 4] << 16 | wide[:, 5] << 8 | wide[:, 6]
-        return np.stack([left, right], axis=1)
-    size = record_bits // 8
+    half = record_bits // 8
     # Three bytes: 65536, 256, 1.
-    weights = 256 ** np.arange(size - 1, -1, -1, dtype=np.int64)
-    return np.stack([wide[:, :size] @ weights, wide[:, size:] @ weights], axis=1)
+    weights = 256 ** np.arange(half - 1, -1, -1, dtype=np.int64)
+    left, right = wide[:, :half] @ weights, wide[:, -half:] @ weights
+    if record_bits == 28:  # the middle byte holds the top bits of both
+        left |= wide[:, 3] >> 4 << 24
+        right |= (wide[:, 3] & 15) << 24
+    return np.stack([left, right], axis=1)
 
 
 def _walk(nodes: I64, bits: int) -> tuple[Addresses, I64, I64]:
@@ -269,11 +265,7 @@ def _at(path: str, values_by_path: dict[str, Sequence[Record]]) -> Sequence[Reco
         # "city.names.en": the values at "city.names" are found once for all languages.
         above, _, step = path.rpartition(".")
         values = _at(above, values_by_path)
-        # "subdivisions.0": a position of a list, or a key "0" of a map.
-        if step.isdecimal():
-            values = [_item(value, step) for value in values]
-        else:
-            values = [v.get(step) if v.__class__ is dict else None for v in values]
+        values = [_below(value, step) for value in values]
         # A key may have dots itself: "names.en" in "city", or "city.names.en" in the record.
         while above and None in values:
             above, _, last = above.rpartition(".")
@@ -286,10 +278,12 @@ def _at(path: str, values_by_path: dict[str, Sequence[Record]]) -> Sequence[Reco
     return values_by_path[path]
 
 
-def _item(value: Record, step: str) -> Record:
-    if isinstance(value, list):
-        return value[int(step)] if int(step) < len(value) else None
-    return value.get(step) if isinstance(value, dict) else None
+def _below(value: Record, step: str) -> Record:
+    """Return the value of a key; of a list that of a position: "subdivisions.0"."""
+    if value.__class__ is dict:
+        return value.get(step)
+    is_item = value.__class__ is list and step.isdecimal() and int(step) < len(value)
+    return value[int(step)] if is_item else None
 
 
 def _text(value: Record, may_be_list: bool, is_above: bool) -> str | None:

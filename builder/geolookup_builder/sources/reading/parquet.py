@@ -1,12 +1,12 @@
 """Parquet to batches, some rows at a time.
 
-Texts are read as the dictionaries that the file stores, or written out if its encoding has none.
+A value that a file stores once may stand in very many rows: few rows are decoded at once.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,23 +14,20 @@ import pyarrow as pa
 import pyarrow.parquet as papq
 
 from geolookup.errors import BuildError
-from geolookup.files.column_text import is_list
-from geolookup.files.row_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS
+from geolookup.files.row_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS, plain_schema
 from geolookup.filesystem import limits
 from geolookup_builder.sources.reading import typed_columns
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import Paths, stored_name
+from geolookup_builder.sources.reading.typed_columns import Paths
 
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
 _ROW_BYTES = 8
-#: Rows decoded at once if texts are written out: each may repeat a long value.
-_WRITTEN_ROWS = 1 << 8
-#: Reads so many rows at a time, with some columns as dictionaries.
-_Read = Callable[..., Iterator[pa.RecordBatch]]
+#: Rows decoded at once: each may repeat a long value. Arrow has no dictionaries of some encodings.
+_DECODED_ROWS = 1 << 10
 
 
 def begins(member: Member) -> bool:
@@ -55,30 +52,7 @@ def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch
     with _open(member) as stream:
         file = papq.ParquetFile(stream)
         _check_size(member, stream, file.metadata)
-        names = sorted({stored_name(file.schema_arrow, steps)[0] for steps, _ in paths.values()})
-
-        def read(rows: int, dictionaries: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-            again = papq.ParquetFile(
-                stream, metadata=file.metadata, read_dictionary=dictionaries or []
-            )
-            yield from again.iter_batches(rows, columns=names)
-
-        yield _rows(member, read, _dictionaries(file, paths))
-
-
-def _dictionaries(file: papq.ParquetFile, paths: Paths) -> list[str] | None:
-    """Return the columns of texts and bytes, to be read as distinct values and their numbers.
-
-    Written out for each row, a long value that is stored once may take a multiple of the file. The
-    sizes of columns do not tell where: Arrow ends the process where they are damaged. Returns None
-    if there are lists: Arrow cannot read texts beside them as dictionaries.
-    """
-    stored = [stored_name(file.schema_arrow, steps) for steps, _ in paths.values()]
-    if any(more for _, more in stored) or any(is_list(kind) for _, kind in paths.values()):
-        return None
-    columns = map(file.schema.column, range(len(file.schema)))
-    texts = {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}
-    return sorted(texts.intersection(name for name, _ in stored))
+        yield _rows(member, file, sorted({".".join(steps) for steps, _ in paths.values()}))
 
 
 def _check_size(member: Member, stream: Any, metadata: papq.FileMetaData) -> None:
@@ -95,30 +69,16 @@ def _excess_error(member: Member) -> BuildError:
     return BuildError(member.label, limits.excess(), remedy=remedy)
 
 
-def _rows(member: Member, read: _Read, dictionaries: list[str] | None) -> Iterator[pa.RecordBatch]:
-    """Yield the rows with texts as dictionaries; written out after a failure, and beside lists."""
-    count = 0
-    try:
-        if dictionaries is not None:
-            for rows in read(typed_columns.BATCH_ROWS, dictionaries):
-                yield rows
-                count += len(rows)
-            return
-    except MemoryError:  # Arrow's is an ArrowException too
-        raise
-    except (pa.ArrowException, OSError) as error:
-        # Arrow has no dictionaries of DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY, to which a
-        # column may change at any page. A damaged file fails again below.
-        if getattr(error, "errno", None) is not None:
-            raise
+def _rows(member: Member, file: papq.ParquetFile, names: list[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows with texts written out, many at a time unless they are large."""
     waiting, size = list[pa.RecordBatch](), 0
-    for rows in read(_WRITTEN_ROWS):
+    for part in file.iter_batches(_DECODED_ROWS, columns=names):
+        rows = part.cast(plain_schema(part.schema))
         if rows.nbytes > limits.ALLOWED_BYTES:
             raise _excess_error(member)
-        waiting.append(rows.slice(min(count, len(rows))))
-        count, size = max(count - len(rows), 0), size + rows.nbytes
-        # Steps are joined: to interpret many rows takes little longer than a few.
-        if size > limits.ALLOWED_BYTES or len(waiting) * _WRITTEN_ROWS >= typed_columns.BATCH_ROWS:
+        waiting.append(rows)
+        size += rows.nbytes
+        if size > limits.ALLOWED_BYTES or len(waiting) * _DECODED_ROWS >= typed_columns.BATCH_ROWS:
             yield pa.concat_batches(waiting)
             waiting, size = [], 0
     if waiting:

@@ -49,11 +49,6 @@ def parse_range(first: pa.Array, *last: pa.Array, family: int | None = None) -> 
     return from_pairs(first, last[0], family) if last else from_networks(first)
 
 
-def parse_masked(addresses: pa.Array, netmasks: pa.Array) -> ParsedRanges:
-    """Parse addresses, each with a netmask."""
-    return from_networks(masked_networks(addresses, netmasks))
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How a file is read: its layout, and the meaning of the columns of a batch.
@@ -182,7 +177,7 @@ class Planner:
         self, names: Sequence[str], parse: Callable[..., ParsedRanges] | None
     ) -> Callable[..., ParsedRanges]:
         if "netmask" in names:
-            return parse_masked
+            return lambda *ends: from_networks(masked_networks(*ends))
         if len(names) == 1 and self.cells.has_netmasks:
             return lambda networks: from_networks(self.cells.network(networks))
         return parse or parse_range

@@ -125,10 +125,7 @@ class Header:
     is_sample: bool = False
 
     def __contains__(self, name: object) -> bool:
-        if name in self._set:
-            return True
-        kind = self.type_of(str(name))  # of an item in a list, or a key of a map
-        return kind is not None and not pa.types.is_struct(kind)
+        return name in self._set
 
     def type_of(self, path: str) -> pa.DataType | None:
         """Return the type of a typed column; None for other columns."""

@@ -20,7 +20,7 @@ from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
-from geolookup_builder.sources.reading.stated_dates import StatedDate, no_date
+from geolookup_builder.sources.reading.stated_dates import StatedDate
 from geolookup_builder.vendor_columns import offered_type
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class SourceFormat:
     options: frozenset[str]
     read: Callable[[SourceSpec], Iterator[SourceTable]]
     detect: Callable[[Opening], Detection | None] = lambda _opening: None
-    stated_date: StatedDate = no_date
+    stated_date: StatedDate = lambda _member: None
     products: tuple[Product, ...] = ()
 
     @property

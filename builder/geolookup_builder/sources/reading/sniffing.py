@@ -17,7 +17,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -28,7 +27,7 @@ from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import END_BYTES, START_BYTES, Kind, is_binary, looks_like
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.text import Layout, csv_rows, mask_lines, unlimited_cells
+from geolookup_builder.sources.reading.text import Layout, csv_records, mask_lines, unlimited_cells
 
 _START_BYTES = 1 << 10
 _OPENING_BYTES = 1 << 17  # at most what the standard CSV reader accepts as one cell
@@ -95,12 +94,6 @@ class Opening:
     start: Member
     spec: SourceSpec
 
-    @property
-    def first_line(self) -> str:
-        """The first line, for messages."""
-        with self.start.open() as stream:
-            return stream.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
-
 
 def opening(member: Member, spec: SourceSpec | None = None) -> Opening:
     """Read the beginning of a member; BuildError if it cannot be read."""
@@ -111,18 +104,22 @@ def opening(member: Member, spec: SourceSpec | None = None) -> Opening:
         data = data[: data.rfind(b"\n") + 1] or data
 
     start = Member(member.label, lambda: io.BytesIO(data))
-    plain = partial(SourceSpec, "auto", member.label, frozenset(BY_SOURCE_COLUMN), {}, {})
-    return Opening(member, start, spec or plain(Path(member.label), Path()))
+    fields, path = frozenset(BY_SOURCE_COLUMN), Path(member.label)
+    return Opening(member, start, spec or SourceSpec("auto", "", fields, {}, {}, path, Path()))
+
+
+def first_lines(start: Member, layout: Layout) -> list[str]:
+    """Return the first lines of a file that are not masked."""
+    with start.open() as stream:
+        text = mask_lines(stream.read(), layout).decode("utf-8-sig", "replace")
+    return [line for line in text.splitlines() if line.strip()]
 
 
 def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
     """Return whether the first and most other lines that are not masked match ``pattern``."""
-    with start.open() as stream:
-        text = mask_lines(stream.read(), layout).decode("utf-8-sig", "replace")
-    rows = [line for line in text.splitlines() if line.strip()]
-    matches = [pattern.fullmatch(line) is not None for line in rows]
+    matches = [pattern.fullmatch(line) is not None for line in first_lines(start, layout)]
     # The first line must match: a header shows another format.
-    return matches[:1] == [True] and 2 * sum(matches) > len(rows)
+    return matches[:1] == [True] and 2 * sum(matches) > len(matches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +141,9 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
     with member.open() as stream:
         data = stream.read(_SAMPLE_BYTES)
     text = io.StringIO(data.decode("utf-8-sig", "replace"), newline="")
-    rows, records, line = csv_rows(text, delimiter, quoted=quoted), [], 1
+    rows = islice(csv_records(text, delimiter, quoted=quoted), _SAMPLE_RECORDS)
     with unlimited_cells():
-        for cells in islice(rows, _SAMPLE_RECORDS):
-            if cells:  # Arrow skips empty lines too
-                records.append((line, [cell.strip() for cell in cells]))
-            line = rows.line_num + 1
+        records = [(begin + 1, [cell.strip() for cell in cells]) for begin, _, cells in rows]
     # The file goes on: the last record is incomplete, unless it is one that fills the sample.
     if len(data) == _SAMPLE_BYTES and len(records) in range(2, _SAMPLE_RECORDS):
         records.pop()

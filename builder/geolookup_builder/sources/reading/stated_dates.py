@@ -25,11 +25,6 @@ _DAY = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?![0-9])")
 _SECONDS = re.compile(r"[0-9]{9,10}")
 
 
-def no_date(_member: Member) -> str | None:
-    """Return None, for formats whose files state no date."""
-    return None
-
-
 def in_first_lines(pattern: str) -> StatedDate:
     """Return a function that reads the date in the group of ``pattern``, in the first 64 KiB."""
     compiled = re.compile(pattern.encode())

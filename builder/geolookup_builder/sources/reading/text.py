@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import IO, Any, Literal
+from typing import IO, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -107,10 +107,16 @@ def check_utf8(line: int, block: bytes, remedy: str = "convert it to UTF-8") -> 
         raise TextError("not UTF-8", remedy, at) from error
 
 
-def csv_rows(lines: Iterable[str], delimiter: str, *, quoted: bool = True) -> Any:
-    """Return the standard CSV reader of lines."""
+def csv_records(
+    lines: Iterable[str], delimiter: str, *, quoted: bool = True
+) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield the cells of each record, after the lines before it and those up to its end."""
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    return csv.reader(lines, delimiter=delimiter, quoting=quoting)
+    rows, begin = csv.reader(lines, delimiter=delimiter, quoting=quoting), 0
+    for cells in rows:
+        if cells:  # Arrow skips empty lines too
+            yield begin, rows.line_num, cells
+        begin = rows.line_num
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 Numbers, packed addresses and texts of a range keep their types; all other values become texts as
 a CSV would state them. Not-a-number counts as unknown: tables without nulls have it for null.
 
-A column is reached by a path: names of struct members, keys of maps and positions in lists
-(from 0), joined with dots: ``subdivisions.0.iso_code``. Names may contain dots themselves.
+A column is reached by a path: names of struct members, joined with dots: ``city.name``. Names may
+contain dots themselves.
 
 ``batches`` reads the rows of Parquet files and of tables; row numbers replace lines. Threads find
 the meaning of the rows.
@@ -12,7 +12,6 @@ the meaning of the rows.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
@@ -24,17 +23,14 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup.files.column_text import cell_texts, is_bytes, is_list
 from geolookup.parallel import in_order
-from geolookup_builder.sources.reading.dictionary_columns import trim
+from geolookup_builder.sources.reading.dictionary_columns import trim, with_values
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout
 
 BATCH_ROWS = 1 << 17
-#: How a column is reached: the names and positions of its path.
-Steps = tuple[str | int, ...]
-_POSITION = re.compile("[0-9]{1,6}")
-#: No text of a range is longer. A longer one in a dictionary may stand in very many rows.
-_RANGE_BYTES = 100
+#: How a column is reached: the names of its path.
+Steps = tuple[str, ...]
 _SHOWN = 50  # characters of a type, in messages
 #: Floats below hold every integer.
 _EXACT = pa.scalar(2.0**53, pa.float64())
@@ -59,8 +55,7 @@ def batches(
     """Yield the rows of a member."""
     paths = columns_of(member, schema, layout)
     find_rejects = partial(_find_rejects, layout=layout, paths=paths, open_rows=open_rows)
-    unread = unread_leaves(schema, layout)
-    numbers = RecordNumbers(member, find_rejects, unread, layout.offered)
+    numbers = RecordNumbers(member, find_rejects, layout.unread, layout.offered)
     with (
         open_rows(member, paths) as rows,
         in_order(lambda part: meaning(as_columns(part, layout, paths)), rows) as results,
@@ -81,15 +76,10 @@ def _find_rejects(
             # Numbers count from 1 over the member; ``start`` rows are before this batch.
             for number in sorted(record for record in reasons if 0 < record - start <= len(rows)):
                 row = columns.slice(number - start - 1, 1).to_pylist()[0]
-                text = ",".join(map(_cell_text, row.values()))
+                cells = (c.hex() if isinstance(c, bytes) else c for c in row.values())
+                text = ",".join("" if cell is None else str(cell) for cell in cells)
                 yield Reject(member.label, number, reasons[number], text)
             start += len(rows)
-
-
-def _cell_text(cell: object) -> str:
-    if isinstance(cell, bytes):
-        return cell.hex()
-    return "" if cell is None else str(cell)
 
 
 def columns_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Path]:
@@ -104,15 +94,12 @@ def columns_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, P
         first, kind = path.steps[0], path.kind
         if schema.names.count(first) > 1:
             raise BuildError(member.label, f"column {first!r} twice", remedy="drop one")
-        if pa.types.is_nested(kind) and not (name in layout.lists and _is_flat_list(kind)):
+        is_flat = is_list(kind) and not pa.types.is_nested(kind.value_type)
+        if pa.types.is_nested(kind) and not (name in layout.lists and is_flat):
             problem = f"column {name!r} holds no values, but {str(kind)[:_SHOWN]}"
             raise BuildError(member.label, problem, remedy="name a column of texts or numbers")
         present[name] = path
     return present
-
-
-def _is_flat_list(kind: pa.DataType) -> bool:
-    return is_list(kind) and not pa.types.is_nested(kind.value_type)
 
 
 def as_columns(rows: pa.RecordBatch, layout: Layout, paths: Paths) -> pa.RecordBatch:
@@ -122,21 +109,23 @@ def as_columns(rows: pa.RecordBatch, layout: Layout, paths: Paths) -> pa.RecordB
     """
     columns, none = {}, pa.nulls(len(rows), pa.string())
     for name in sorted(layout.texts | layout.fields):
-        column = column_at(rows, paths[name].steps) if name in paths else none
+        column = _column_at(rows, paths[name].steps) if name in paths else none
         columns[name] = _range_column(column) if name in layout.texts else _encode(column)
     return pa.RecordBatch.from_pydict(columns)
+
+
+def _column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
+    column = rows.column(steps[0])
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if len(steps) > 1:
+        column = pc.struct_field(column, steps[1:])
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _range_column(column: pa.Array) -> pa.Array:
     """Return integers and bytes unchanged, anything else as texts."""
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        values = _range_column(column.dictionary)
-        if pa.types.is_large_string(values.type):
-            values = pc.utf8_slice_codeunits(values, 0, _RANGE_BYTES)
-        elif pa.types.is_large_binary(values.type):
-            values = pc.binary_slice(values, 0, _RANGE_BYTES)
-        return values.take(column.indices)
     if pa.types.is_integer(kind):
         return column
     if is_bytes(kind):
@@ -150,13 +139,11 @@ def _encode(column: pa.Array) -> pa.DictionaryArray:
         column = cell_texts(_validate(column)).cast(pa.large_string())
     elif pa.types.is_floating(kind):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
-    if not pa.types.is_dictionary(kind):
-        # Numbers are encoded before they become texts: that is faster.
-        if not (pa.types.is_integer(kind) or column.type in _ENCODABLE):
-            column = column.cast(pa.string())
-        column = column.dictionary_encode()
-    values = _validate(_texts(column.dictionary))
-    return trim(pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), values))
+    # Numbers are encoded before they become texts: that is faster.
+    if not (pa.types.is_integer(kind) or column.type in _ENCODABLE):
+        column = column.cast(pa.string())
+    encoded = column.dictionary_encode()
+    return trim(with_values(encoded, _validate(_texts(encoded.dictionary))))
 
 
 def _texts(values: pa.Array) -> pa.Array:
@@ -183,79 +170,25 @@ def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
             yield before + field.name
 
 
-def unread_leaves(schema: pa.Schema, layout: Layout) -> tuple[str, ...]:
-    """Return the paths of the columns that a layout does not read, nor a part of them."""
-    paths = [f"{path}." for path in layout.texts | layout.fields]
-    return tuple(
-        leaf for leaf in leaves(schema) if not any(path.startswith(f"{leaf}.") for path in paths)
-    )
-
-
-def find(kind: pa.DataType | pa.Schema, path: str) -> Path | None:
-    """Return how a path is reached, and its type; None if a schema, or a type, does not have it."""
-    if not path:
-        return Path((), kind)
-    if isinstance(kind, pa.MapType):
-        # A key of a map may have dots: it is all that is left of the path.
-        return Path((path,), kind.item_type)
-    if not isinstance(kind, pa.Schema | pa.StructType):
-        # "subdivisions.0.iso_code" within a list: position "0", remainder "iso_code".
-        position, _, remainder = path.partition(".")
-        is_item = is_list(kind) and _POSITION.fullmatch(position)
-        below = find(kind.value_type, remainder) if is_item else None
-        return below and Path((int(position), *below.steps), below.kind)
+def find(kind: pa.StructType | pa.Schema, path: str) -> Path | None:
+    """Return how a path is reached, and its type; None if a schema, or a struct, has no such."""
     for field in kind:
+        if field.name == path:
+            return Path((path,), field.type)
         # A column may be named "a.b" itself.
-        if f"{path}.".startswith(f"{field.name}."):
+        if pa.types.is_struct(field.type) and path.startswith(f"{field.name}."):
             below = find(field.type, path[len(field.name) + 1 :])
             if below is not None:
                 return Path((field.name, *below.steps), below.kind)
     return None
 
 
-def stored_name(schema: pa.Schema, steps: Steps) -> tuple[str, bool]:
-    """Return the name of the structs of a path in a file, and whether there is more below."""
-    fields, names = schema, []
-    for step in steps:
-        names.append(str(step))
-        kind = fields.field(step).type
-        if not pa.types.is_struct(kind):
-            break
-        fields = kind
-    return ".".join(names), len(names) < len(steps)
-
-
-def column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
-    """Return the column that the steps reach; null if a row has no such item."""
-    column = rows.column(steps[0])
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
-    for step in steps[1:]:
-        if pa.types.is_struct(column.type):
-            column = pc.struct_field(column, step)
-        elif pa.types.is_map(column.type):
-            column = pc.map_lookup(column, step, "first")
-        else:
-            at = int(step)
-            # Of fixed size: shorter lists are padded with null; ``list_element`` would fail.
-            items = pc.list_slice(column, at, at + 1, return_fixed_size_list=True)
-            column = pc.list_element(items, 0)
-    return column
-
-
 def only(fields: Iterable[pa.Field], types: Mapping[Steps, pa.DataType]) -> list[pa.Field]:
     """Return the fields that lead to the chosen steps, with their stated types."""
-    below = {
-        field: {steps[1:]: kind for steps, kind in types.items() if steps[0] == field.name}
-        for field in fields
-    }
-    return [field.with_type(_only(field.type, chosen)) for field, chosen in below.items() if chosen]
-
-
-def _only(kind: pa.DataType, types: Mapping[Steps, pa.DataType]) -> pa.DataType:
-    if () in types:
-        return types[()]
-    if pa.types.is_struct(kind):
-        return pa.struct(only(kind, types))
-    items: dict[Steps, pa.DataType] = {steps[1:]: item_type for steps, item_type in types.items()}
-    return pa.list_(_only(kind.value_type, items))
+    chosen = []
+    for field in fields:
+        below = {steps[1:]: kind for steps, kind in types.items() if steps[0] == field.name}
+        if below:
+            kind = below[()] if () in below else pa.struct(only(field.type, below))
+            chosen.append(field.with_type(kind))
+    return chosen

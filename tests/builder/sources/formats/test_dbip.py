@@ -8,7 +8,6 @@ import pytest
 
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, without_own
-from tests.internals.builder import delimited
 
 PLACE_COLUMNS = (
     '"Kanton Zürich","Bezirk Zürich",Zürich,8001,47.3769,8.5417,2657896,1,Europe/Zurich,SZXX0033'
@@ -83,21 +82,6 @@ def test_what_is_unknown(read: Read) -> None:
         "5.3.0.0/16": fields("continent_code=AF; country_code=GH; latitude=0; longitude=1.5"),
     }
     assert not reading.source.nulled
-
-
-@pytest.mark.parametrize("block", [100, 1 << 20])
-def test_rejects_have_their_lines(read: Read, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
-    good = rows('EU,CH,"Two\nlines",Zürich,1,2')  # four lines
-    bad = "5.1.9.0,5.1.8.0,EU,CH,,,1,2\n5.1.9.0,2a02::,EU,CH,,,1,2\nx,y,EU,CH,,,1,2\n5.1.0.0,CH\n"
-    reading = read({"dbip-city-lite.csv": good * 3 + bad + good}, one("dbip", "dbip-city-lite.csv"))
-    assert reading.source.read == 12
-    assert reading.bad_lines() == [
-        (13, "first is after last"),
-        (14, "first and last are of two families"),
-        (15, "not an address"),
-        (16, "wrong number of cells"),
-    ]
 
 
 IPLOCATE_COUNTRY = (

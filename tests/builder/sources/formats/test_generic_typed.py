@@ -1,7 +1,6 @@
 """Generic Parquet and JSON lines: the columns and types that they may have, and hostile files.
 
-Strategy: the same rows as CSV, as Parquet and as JSON lines make the same dataset. Whatever is done
-to a file, a build ends with one line, or with the rows that the file states.
+Strategy: the same rows as CSV, as Parquet and as JSON lines state the same.
 """
 
 from __future__ import annotations
@@ -9,8 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable
-from decimal import Decimal
+from collections.abc import Iterable
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -18,13 +16,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.builder.sources.readings import Read, Reading, fields, one, read_at, refused
-from tests.internals.builder import Reject, jsonlines
+from tests.builder.sources.readings import Read, Reading, fields, one, refused
+from tests.internals.builder import jsonlines, typed_columns
 from tests.internals.filesystem import limits
-from tests.tiers import scaled
 
 Record = dict[str, Any]
 _COLUMNS = ("network", "country_code", "latitude", "longitude", "asn")
@@ -57,65 +52,8 @@ def as_parquet(table: pa.Table | list[Record], **options: Any) -> bytes:
     return stream.getvalue()
 
 
-def intervals(folder: Path, name: str, content: str | bytes, *options: str) -> str:
-    """What a file states, as text, in which 1 and 1.0 differ."""
-    folder.mkdir(exist_ok=True)
-    reading = read_at(folder, {name: content}, one(name.rpartition(".")[2], name, *options))
-    return repr(reading.intervals())
-
-
-IPV4 = st.integers(0x08000000, 0x09000000 >> 8 << 8)
-CELLS = st.fixed_dictionaries(
-    {
-        "country_code": st.sampled_from(["CH", "no", "XX", "", None]),
-        "city_name": st.text("aé, \"\n'\\{}", max_size=5) | st.none(),
-        "latitude": st.floats(-100, 100, width=32) | st.none(),
-        "longitude": st.sampled_from([0.5, None]),
-        "asn": st.integers(0, 1 << 33) | st.none(),
-        "user_type": st.sampled_from(["hosting", "isp", "no word", None]),
-    }
-)
-
-
-@st.composite
-def _ranges(draw: st.DrawFn) -> Record:
-    first = draw(IPV4 | st.just(0x2600 << 112))
-    return {"first": first, "last": first + draw(st.integers(-1, 600))} | draw(CELLS)
-
-
-@settings(max_examples=scaled(4, 12), deadline=None)
-@given(st.lists(_ranges(), min_size=1, max_size=8))
-def test_any_rows_make_the_same_dataset(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[Record]
-) -> None:
-    """Ranges as text, as integers and in bytes; numbers with and without a fraction."""
-    folder = tmp_path_factory.mktemp("any")
-
-    def ends_as(form: Callable[[int], object]) -> list[Record]:
-        return [row | {end: form(row[end]) for end in ("first", "last")} for row in rows]
-
-    texts = ends_as(lambda value: str(ip_address(value)))
-    made = [
-        intervals(folder, "a.csv", as_csv(texts)),
-        intervals(folder, "a.jsonl", as_json(texts)),
-        intervals(folder, "a.jsonl", as_json(rows)),
-        intervals(folder, "a.parquet", as_parquet(texts)),
-        intervals(folder, "a.parquet", as_parquet(ends_as(_packed))),
-        intervals(folder, "a.parquet", as_parquet(_wide(ends_as(Decimal)))),
-    ]
-    assert len(set(made)) == 1
-
-
 def _packed(value: int) -> bytes:
     return ip_address(value).packed
-
-
-def _wide(rows: list[Record]) -> pa.Table:
-    table = pa.Table.from_pylist(rows)
-    for name in ("first", "last"):
-        column = table[name].cast(pa.decimal256(39))
-        table = table.set_column(table.schema.names.index(name), name, column)
-    return table
 
 
 EIGHT = 0x08080400
@@ -165,63 +103,75 @@ def test_integers(read: Read, tmp_path: Path) -> None:
         assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
     reading = read_table(read, {"first": [5], "last": [9], "isp": ["x"]}, "family = 6")
     assert reading.source.addresses["clipped"] == 5
-    firsts, lasts = [-1, 1 << 40, 1, 9, EIGHT], [5, 1 << 41, None, 1, EIGHT]
-    columns = {"first": pa.array(firsts), "last": pa.array(lasts), "isp": ["x"] * 5}
-    reading = read_table(read, columns, "family = 4")
-    path = str(tmp_path / "a.parquet")
-    assert reading.rejects == [
-        Reject(path, 1, "not an address", "-1,5"),
-        Reject(path, 2, "not an address", "1099511627776,2199023255552"),
-        Reject(path, 3, "not an address", "1,"),
-        Reject(path, 4, "first is after last", "9,1"),
-    ]
+    declared = '[columns]\nid = "integer"\n' + one("parquet", "a.parquet")
+    content = as_parquet([{"network": "8.8.8.0/24", "id": 1 << 60}])  # beyond those of a float
+    assert read({"a.parquet": content}, declared).values("own.id", "8.8.8.8") == [1 << 60]
+
+
+#: Ends of ranges, and the reason if they are none.
+ENDS: list[tuple[int | None, int | None, str]] = [
+    (EIGHT, EIGHT, ""),
+    (-1, 5, "not an address"),
+    (1 << 40, 1 << 41, "not an address"),
+    (EIGHT + 1, EIGHT + 1, ""),
+    (1, None, "not an address"),
+    (9, 1, "first is after last"),
+]
+
+
+@pytest.mark.parametrize("rows", [1, 1 << 17])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_rejected_records_by_number(
+    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, rows: int
+) -> None:
+    monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 50 * rows)
+    monkeypatch.setattr(typed_columns, "BATCH_ROWS", rows)
+    records = [{"first": first, "last": last, "isp": "x"} for first, last, _ in ENDS]
+    content = as_json(records) if name == "a.jsonl" else as_parquet(records)
+    reading = read({name: content}, one(name[2:], name, "family = 4"))
+    assert reading.source.read == len(ENDS)
+    assert reading.bad_lines() == [(at, why) for at, (*_, why) in enumerate(ENDS, 1) if why]
+    assert {reject.file for reject in reading.rejects} == {str(tmp_path / name)}
+    texts = [text.text for text in reading.rejects]
+    written = [json.dumps(row) for row in records] if name == "a.jsonl" else WRITTEN_ENDS
+    assert texts == [text for text, (*_, why) in zip(written, ENDS, strict=True) if why]
+    assert reading.ranges() == {"8.8.4.0/31": {"isp": "x"}}
+
+
+#: As the columns of Parquet are shown.
+WRITTEN_ENDS = [f"{first},{'' if last is None else last}" for first, last, _ in ENDS]
 
 
 NESTED: list[Record] = [
     {
         "range": {"cidr": "8.8.4.0/24"},
-        "place": {
-            "geo": {"lat": 47.5, "lon": 8.5},
-            "names": [["en", "Alpha"]],
-            "codes": [{"iso": "CH"}, {}],
-        },
-        "tags": ["hosting", "x"],
+        "place": {"geo": {"lat": 47.5, "lon": 8.5}, "codes": [{"iso": "CH"}, {}]},
         "a.b": "dotted",
     },
-    {"range": {"cidr": "8.8.5.0/24"}, "place": {"geo": None, "codes": []}, "tags": []},
-    {"range": {"cidr": "8.8.6.0/24"}, "place": None, "tags": None, "a.b": None},
+    {"range": {"cidr": "8.8.5.0/24"}, "place": {"geo": None, "codes": []}},
+    {"range": {"cidr": "8.8.6.0/24"}, "place": None, "a.b": None},
 ]
 MAPPED = (
     'columns = { network = "range.cidr", latitude = "place.geo.lat", longitude = "place.geo.lon", '
-    'country_code = "place.codes.0.iso", user_type = "tags.0", isp = "a.b"'
+    'isp = "a.b" }'
 )
-
-
-_ISO = pa.struct([("iso", pa.string())])
 _PLACE_FIELDS = {
     "geo": pa.struct([("lat", pa.float32()), ("lon", pa.float32())]),
-    "names": pa.map_(pa.string(), pa.string()),
-    "codes": pa.large_list(_ISO),
+    "codes": pa.large_list(pa.struct([("iso", pa.string())])),
 }
 NESTED_TYPES = {
     "range": pa.struct([("cidr", pa.string())]),
     "place": pa.struct(list(_PLACE_FIELDS.items())),
-    "tags": pa.list_(pa.string()),
     "a.b": pa.string(),
 }
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl"])
 def test_nested_columns(read: Read, name: str) -> None:
-    is_parquet = name == "a.parquet"
-    rows = json.loads(json.dumps(NESTED))
-    rows[0]["place"]["names"] = [("en", "Alpha")]
-    table = pa.Table.from_pylist(rows, pa.schema(list(NESTED_TYPES.items())))
-    content = as_parquet(table) if is_parquet else as_json(NESTED)
-    more = f', city_name = "place.names.{"en" if is_parquet else "0.1"}" }}'
-    reading = read({name: content}, one(name[2:], name, MAPPED + more))
-    location = "country_code=CH; city_name=Alpha; latitude=47.5; longitude=8.5"
-    expected = fields(f"{location}; isp=dotted; user_type=hosting")
+    table = pa.Table.from_pylist(NESTED, pa.schema(list(NESTED_TYPES.items())))
+    content = as_parquet(table) if name == "a.parquet" else as_json(NESTED)
+    reading = read({name: content}, one(name[2:], name, MAPPED))
+    expected = fields("latitude=47.5; longitude=8.5; isp=dotted")
     assert reading.ranges() == {"8.8.4.0/24": expected}
 
 
@@ -287,10 +237,11 @@ def test_keys_that_the_first_records_lack(
     rows: list[Record] = [
         {"network": f"8.{at >> 8}.{at & 255}.0/24", "isp": "x"} for at in range(1500)
     ]
-    rows[1200] |= {"country_code": "CH", "location": {"city_name": "Alpha"}}
+    dated = {"country_code": "CH", "location": {"city_name": "Alpha"}}
+    rows[1200] |= {**dated, "organization": "2026-11-20"}  # for Arrow a time, for us a text
     files = {"a.jsonl": as_json(rows)}
     reading = read(files, one("jsonl", "a.jsonl"))
-    alpha = fields("country_code=CH; city_name=Alpha; isp=x")
+    alpha = fields("country_code=CH; city_name=Alpha; isp=x; organization=2026-11-20")
     assert reading.stated("8.4.176.1", "8.4.177.1") == [alpha, {"isp": "x"}]
     columns = 'columns = { network = "network", city_name = "location.city_name" }'
     reading = read(files, one("jsonl", "a.jsonl", columns))
@@ -305,7 +256,6 @@ def test_keys_that_the_first_records_lack(
 NETWORK = {"network": "8.8.8.8"}
 #: A record, options, the error.
 WRONG: list[tuple[Record, str, str]] = [
-    ({**NETWORK, "cuntry_code": "x"}, "", "unknown column 'cuntry_code'; "),
     (
         {**NETWORK, "location": {"cuntry_code": "x"}},
         "",
@@ -329,7 +279,6 @@ WRONG: list[tuple[Record, str, str]] = [
         'columns = { network = "network", isp = "names" }',
         "no column 'names'; did you mean 'names.en'?",
     ),
-    (NETWORK, 'delimiter = ";"', "unknown key source.delimiter"),
 ]
 
 
@@ -338,8 +287,7 @@ def test_columns_that_cannot_be_used(tmp_path: Path) -> None:
         contents: dict[str, str | bytes] = {"a.parquet": as_parquet([row])}
         for name, content in {**contents, "a.jsonl": as_json([row])}.items():
             error = refused(tmp_path, name, content, one(name[2:], name, options))
-            location = "recipe.toml" if "delimiter" in options else name
-            assert str(error).startswith(f"{tmp_path / location}: {text}"), (name, row)
+            assert str(error).startswith(f"{tmp_path / name}: {text}"), (name, row)
     columns = [pa.array(["8.8.8.0/24"]), pa.array(["x"]), pa.array(["y"])]
     table = pa.Table.from_arrays(columns, names=["network", "isp", "isp"])
     for options in ("", 'columns = { network = "network", isp = "isp" }'):
@@ -349,9 +297,7 @@ def test_columns_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 MIXED: list[tuple[list[Record], int]] = [
-    ([{"network": "8.8.4.0/24", "asn": 1}, {"network": "8.8.5.0/24", "asn": "AS1"}], 2),
     ([{"network": "8.8.4.0/24"}, {"network": 5}], 2),
-    ([{"network": "8.8.4.0/24"}, {"network": {"x": 1}}], 2),
     ([{"network": "8.8.4.0/24", "isp": "x"}, {"network": "8.8.4.0/24", "isp": ["x"]}], 2),
     ([{"first": 1 << 130, "last": 5}], 1),
     ([{"first": 1.5, "last": 5}], 1),
@@ -401,7 +347,7 @@ def test_deep_json(tmp_path: Path, read: Read) -> None:
     first = as_json(ROWS[:1])
     reading = read({"a.jsonl": first + deep(200)}, one("jsonl", "a.jsonl", columns))
     assert reading.source.read == 2
-    error = refused(tmp_path, "b.jsonl", first + deep(1 << 17), one("jsonl", "b.jsonl", columns))
+    error = refused(tmp_path, "b.jsonl", first + deep(1 << 13), one("jsonl", "b.jsonl", columns))
     assert error.line == 2
     late = first * 1500 + deep(1 << 17)
     reading = read({"c.jsonl": late}, one("jsonl", "c.jsonl", columns))

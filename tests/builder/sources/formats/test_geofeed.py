@@ -101,17 +101,3 @@ def test_bad_rows_are_rejected_with_their_lines(read: Read) -> None:
     reading = read({"feed.csv": text}, RECIPE)
     assert reading.bad_lines() == [(at, why) for at, why in enumerate(BAD.values(), 4) if why]
     assert reading.stated("9.9.9.9") == [{"country_code": "US"}]
-
-
-def test_countries_by_another_code(read: Read) -> None:
-    """``UK`` and ``EL`` are read, with regions that either code begins."""
-    rows = (
-        "8.8.1.0/24,UK,UK-ENG",
-        "8.8.2.0/24,UK,GB-ENG",
-        "8.8.3.0/24,GB,UK-ENG",
-        "8.8.4.0/24,el,",
-    )
-    reading = read({"a.csv": "\n".join(f"{row},," for row in rows) + "\n"}, one("geofeed", "a.csv"))
-    england = {"country_code": "GB", "region_code": "ENG"}
-    assert reading.stated("8.8.1.1", "8.8.2.1", "8.8.3.1") == [england] * 3
-    assert reading.stated("8.8.4.1") == [{"country_code": "GR"}]

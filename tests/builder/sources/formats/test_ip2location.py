@@ -147,7 +147,7 @@ def test_the_content_shows_the_database(read: Read, tmp_path: Path) -> None:
     for database, other in mistakes:
         text = one("ip2location", "a.csv", f"db = {other}")
         error = refused(tmp_path, "a.csv", ipv4(database), text)
-        assert f"so this is not DB{other}" in error.problem
+        assert f"so this is not IP2Location DB{other}" in error.problem
         assert error.line in (1, 2)  # 0.000000 would be no isp, - would be none
     for database in DATABASES:
         reading = read({"a.csv": ipv4(database)}, OWN + one("ip2location", "a.csv"))
@@ -166,22 +166,6 @@ def test_mapped_addresses_and_missing_values(read: Read) -> None:
     )
     reading = read({"DB5.CSV": text}, one("ip2location", "DB5.CSV"))
     assert reading.ranges() == {"5.1.5.0/24": fields("country_code=GH; latitude=5.5; longitude=0")}
-    text = quoted(["83952640", "83953663", "CH", "Switzerland"])
-    reading = read({"a.csv": text}, one("ip2location", "a.csv", "db = 1"))
-    assert reading.stated("5.1.4.0") == [{"country_code": "CH"}]
-    bad = (
-        ("050107FF", "05010400"),
-        ("0501040G", "050107FF"),
-        ("05010400", "1FFFFFFFF"),
-        ("0" * 33, "050107FF"),
-        ("", "050107FF"),
-        ("5.1.4.0", "050107FF"),
-    )
-    pairs = [("05010400", "050107FF")] * 7 + [*bad]
-    text = "".join(quoted([*pair, "CH", "Switzerland"]) for pair in pairs)
-    reading = read({"DB1.CSV": text}, one("ip2location", "DB1.CSV"))
-    assert reading.source.rejected == {"not an address": 5, "first is after last": 1}
-    assert reading.ranges() == {"5.1.4.0/22": {"country_code": "CH"}}
 
 
 def test_an_elevation_of_0_is_a_value_where_there_is_a_country(read: Read) -> None:

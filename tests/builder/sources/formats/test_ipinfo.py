@@ -21,7 +21,6 @@ from tests.builder.sources.readings import (
     refused,
     without_own,
 )
-from tests.internals.builder import jsonlines, typed_columns
 from tests.parquet_encodings import AS_GO
 
 LEGACY_PLACE = fields(
@@ -81,11 +80,6 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
         "NET,AS64500,example.com,INC,hosting,US",
         HOLDER | DOMAIN | fields("user_type=hosting; asn_kind=hosting; asn_country_code=US"),
     ),
-    "asn, legacy": (
-        "KEYED,asn,domain,name,type,country",
-        "KEY,AS64500,example.com,INC,education,US",
-        HOLDER | DOMAIN | fields("user_type=college; asn_kind=education; asn_country_code=US"),
-    ),
     "asn, free": ("ENDS,asn,name,domain", "RANGE,AS64500,INC,example.com", HOLDER | DOMAIN),
     "country": ("ENDS,STATES", "RANGE,STATE", LAND),
     "country_asn": (
@@ -113,11 +107,6 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
         "NET,Example Mobile,AU/CC/CX,505,02",
         MOBILE | fields(_CODES),
     ),
-    "carrier, legacy": (
-        "KEYED,name,country,mcc,mnc",
-        "KEY,Example Mobile,AU,505,02",
-        MOBILE | fields(_CODES),
-    ),
     "privacy": (
         "network,hosting,proxy,tor,relay,vpn,service",
         "NET,true,false,false,false,false,",
@@ -133,6 +122,11 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
             "user_type=consumer_privacy_network; is_hosting=true; is_proxy=false; is_tor=false;"
             "is_relay=false; is_vpn=true; proxy_provider=Example VPN"
         ),
+    ),
+    "device count": (
+        "network,asn,shared,devices_daily,devices_weekly,devices_monthly",
+        "NET,AS64500,daily,10,10,100",
+        {"asn": 64500},
     ),
     "core": (
         CORE[0],
@@ -258,41 +252,6 @@ def test_the_file_says_how_it_is_written_and_its_table(read: Read) -> None:
     ]
     more = fields("organization=Tenant AG; user_type=business")
     assert reading.ranges() == {"8.8.4.0/24": MOST | MOBILE | more}
-
-
-#: Networks, each with the reason if it is none.
-BAD_RANGES: list[tuple[str | None, str]] = [
-    ("8.8.4.0/24", ""),
-    ("8.8.4.1/24", "host bits set"),
-    (None, "not an address"),
-    ("2600::/129", "not a prefix length"),
-    (str(1 << 128), "not an address"),
-    ("8.8.5.0/24", ""),
-    ("nowhere", "not an address"),
-]
-COMMON: dict[str, Any] = {"country": "", "continent": "", "as_name": None}
-
-
-@pytest.mark.parametrize("rows", [1, 1 << 17])
-@pytest.mark.parametrize("name", ["a.json", "a.parquet"])
-def test_rejected_records_by_number(
-    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, rows: int
-) -> None:
-    monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 90 * rows)
-    monkeypatch.setattr(typed_columns, "BATCH_ROWS", rows)
-    records = [
-        {**COMMON, "network": network, "asn": f"AS{number}"}
-        for number, (network, _) in enumerate(BAD_RANGES, 1)
-    ]
-    content = as_json(records) if name == "a.json" else as_parquet(records)
-    reading = read({name: content}, one("ipinfo", name))
-    assert reading.source.read == len(BAD_RANGES)
-    bad = [(at, item, why) for at, (item, why) in enumerate(BAD_RANGES, 1) if why]
-    assert {reject.file for reject in reading.rejects} == {str(tmp_path / name)}
-    assert reading.bad_lines() == [(at, why) for at, _, why in bad]
-    pairs = zip(bad, reading.rejects, strict=True)
-    assert all((text or "") in row.text for (_, text, _), row in pairs)
-    assert reading.ranges() == {"8.8.4.0/24": {"asn": 1}, "8.8.5.0/24": {"asn": 6}}
 
 
 JSON = as_json(records(MIXED)).encode()

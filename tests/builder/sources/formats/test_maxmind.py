@@ -101,33 +101,30 @@ def test_city_blocks_find_their_places(read: Read, monkeypatch: pytest.MonkeyPat
         assert (source.name, source.read, source.note, source.nulled) == ("*.csv", 6, "", {})
 
 
+FORK = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X"
+USELESS: dict[str, str | bytes] = {
+    "COPYRIGHT.txt": "terms",
+    "X-Blocks-IPv4.csv.bak": "no",
+    "__MACOSX/._CITY.CSV": FORK,
+}
+
+
 def test_a_delivery(tmp_path: Path) -> None:
-    # A zip; a folder, whose name may look like a glob, with files that are of no use.
-    city = zipped(CITY_FILES)
-    check_city(read_at(tmp_path, {"city.zip": city}, one("maxmind", "city.zip")))
-    extra = {"COPYRIGHT.txt": "terms", "City-Blocks-IPv4.csv.bak": "of no use"}
-    for name in ("delivery", "a [1] folder*"):
-        folder = tmp_path / name / "GeoLite2-City-CSV_20261101"
-        folder.mkdir(parents=True)
-        for file, content in (CITY_FILES | extra).items():
-            (folder / file).write_text(str(content), encoding="utf-8")
-        check_city(read_at(tmp_path, {}, one("maxmind", name)))
-    fork = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X"
-    (tmp_path / "capitals" / "__MACOSX").mkdir(parents=True)
-    (tmp_path / "capitals" / "__MACOSX" / "._CITY.CSV").write_bytes(fork)
-    for name, content in CITY_FILES.items():
-        assert isinstance(content, str)
-        (tmp_path / "capitals" / name.upper()).write_text(content, encoding="utf-8")
-    reading = read_at(tmp_path, {}, one("maxmind", "capitals"))
+    """A zip, or a folder with names in capitals; files of no use beside the tables."""
+    archive = zipped({**CITY_FILES, "../__MACOSX/x/._City-Blocks-IPv4.csv": FORK})
+    check_city(read_at(tmp_path, {"city.zip": archive}, one("maxmind", "city.zip")))
+    (tmp_path / "delivery" / "__MACOSX").mkdir(parents=True)
+    for name, content in {**CITY_FILES, **USELESS}.items():
+        data = content if isinstance(content, bytes) else content.encode()
+        (tmp_path / "delivery" / name.upper()).write_bytes(data)
+    reading = read_at(tmp_path, {}, one("maxmind", "delivery"))
     assert reading.source.read == 6
     check_city(reading)
-    archive = zipped({**CITY_FILES, "../__MACOSX/x/._City-Blocks-IPv4.csv": fork})
-    check_city(read_at(tmp_path, {"a.zip": archive}, one("maxmind", "a.zip")))
 
 
 def test_only_another_language(read: Read) -> None:
     only = {name: item for name, item in CITY_FILES.items() if not name.endswith("-en.csv")}
-    reading = read(only, one("maxmind", "*.csv"))
+    reading = read({**only, "A-Locations.csv": PLACES}, one("maxmind", "*.csv"))
     location = {**ALPHA_ROW, "city_name": "Alphastadt"}
     del location["region_name"]
     assert reading.at("8.8.4.4") == location
@@ -141,7 +138,10 @@ def test_another_language(read: Read, tmp_path: Path) -> None:
     reading = read(CITY_FILES, german)  # names that German lacks are in English
     assert reading.ranges()["8.8.4.0/24"] == {**ALPHA_ROW, "city_name": "Alphastadt"}
     assert (reading.at("8.8.5.5"), reading.source.nulled) == (BETA, {})
-    for locale, words in (('"xx"', "locale 'xx' are missing (found: de, en)"), (5, "locale is 5")):
+    for locale, words in (
+        ('"xx"', "locale 'xx' (found: de, en) are missing"),
+        (5, "locale is 5"),
+    ):
         error = fails(tmp_path, CITY_FILES, one("maxmind", "*.csv", f"locale = {locale}"))
         assert words in str(error)
 

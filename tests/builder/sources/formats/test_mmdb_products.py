@@ -1,7 +1,6 @@
 """The products of MMDB files: recognised, read as their CSV is, reported, or refused by name.
 
-Strategy: the reader's batches are compared with those of the CSV reader of the same records; the
-files of MaxMind are each read with exactly the listed keys, or refused.
+Strategy: what a file states is compared with what the CSV of the same records states.
 """
 
 from __future__ import annotations
@@ -10,16 +9,13 @@ import csv
 import io
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import assembled, encoded, mmdb
 from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
-from tests.builder.sources.readings import Read, one
-from tests.internals.builder import FORMATS, Batch, SourceSpec
-from tests.internals.contract import BY_SOURCE_COLUMN
+from tests.builder.sources.readings import OWN, Read, Stated, one, refused
 from tests.skips import needs
 
 pytestmark = needs("maxminddb")
@@ -28,59 +24,21 @@ RANGE = ("network", "start_ip", "end_ip", "join_key", "ip")
 NETWORK = "8.8.4.0/24"
 
 
-def batch_of(folder: Path, format_: str, name: str, content: bytes | None = None) -> Batch:
-    """The only batch of a file, as its reader gives it to the compiler."""
-    if content is not None:
-        (folder / name).write_bytes(content)
-    spec = SourceSpec(
-        format_, name, frozenset(BY_SOURCE_COLUMN), {}, {}, folder / "recipe.toml", folder
-    )
-    [table] = FORMATS[format_].read(spec)
-    [batch] = table.batches
-    return batch
+def stated(read: Read, format_: str, name: str, content: bytes | str) -> dict[str, Stated]:
+    """What a file states, with own columns."""
+    return read({name: content}, OWN + one(format_, name)).ranges()
 
 
-def about(folder: Path, name: str, content: bytes) -> str:
-    """The product of a file, and the keys that are not read."""
-    numbers = batch_of(folder, "mmdb", name, content).numbers
-    return f"{numbers.product}: {', '.join(numbers.unread)}"
-
-
-def rows(batch: Batch) -> list[tuple[str, str, dict[str, str]]]:
-    """Range and known fields of each row."""
-    columns = {name: item.to_pylist() for name, item in batch.fields.items()}
-    first, last = batch.ranges.first, batch.ranges.last
-    return [
-        (
-            str(first.item(row)),
-            str(last.item(row)),
-            {name: item[row] for name, item in columns.items() if item[row]},
-        )
-        for row in range(len(batch))
-    ]
-
-
-# Carrier, privacy and other products of IPinfo
-
-
-def records(text: str) -> list[dict[str, Any]]:
-    """The rows of a CSV as MMDB records: all texts, without the range."""
-    result = csv.DictReader(io.StringIO(text))
-    return [{key: row[key] for key in row if key not in RANGE} for row in result]
-
-
-def test_a_product_of_ipinfo_is_what_its_csv_is(tmp_path: Path) -> None:
-    for product, (text, _) in IPINFO.items():
-        from_csv = rows(batch_of(tmp_path, "ipinfo", "a.csv", text.encode()))
+def test_a_product_of_ipinfo_is_what_its_csv_is(read: Read) -> None:
+    for product, (text, known) in IPINFO.items():
+        [row] = csv.DictReader(io.StringIO(text))
+        record = {key: row[key] for key in row if key not in RANGE}
         for kind in ("ipinfo standard_x_mmdb_v4.mmdb", "Test"):
-            content = mmdb({NETWORK: records(text)[0]}, kind=kind)
-            assert rows(batch_of(tmp_path, "mmdb", "a.mmdb", content)) == from_csv, (product, kind)
+            content = mmdb({NETWORK: record}, kind=kind)
+            assert stated(read, "mmdb", "a.mmdb", content) == {NETWORK: known}, (product, kind)
 
 
-# Other vendors
-
-
-def test_an_mmdb_of_its_vendor_is_what_its_csv_is(tmp_path: Path) -> None:
+def test_an_mmdb_of_its_vendor_is_what_its_csv_is(read: Read) -> None:
     # The vendor writes MaxMind's structure and database type, with the cells of its CSV.
     lines = (
         '"134743040","134743295","TH","Thailand","Sakon Nakhon","Kut Bak","17.08","103.81","47180"'
@@ -101,8 +59,8 @@ def test_an_mmdb_of_its_vendor_is_what_its_csv_is(tmp_path: Path) -> None:
     ]
     content = mmdb({"8.8.4.0/24": nested[0], "8.8.5.0/24": nested[1]}, kind="GeoLite2-City")
     name = "IP2LOCATION-LITE-DB11.CSV"
-    result = batch_of(tmp_path, "mmdb", "a.mmdb", content)
-    assert rows(result) == rows(batch_of(tmp_path, "ip2location", name, lines.encode()))
+    from_csv = stated(read, "ip2location", name, lines)
+    assert stated(read, "mmdb", "a.mmdb", content) == from_csv != {}
     # Converters name keys as columns; the usage type counts where the proxy type has no word.
     names = "country_code,country_name,region,city,isp,domain,usage_type,asn,as"
     values = "CH,Switzerland,Zurich,-,Example Net AG,example.com,ISP/MOB,64500,Example AS"
@@ -114,14 +72,8 @@ def test_an_mmdb_of_its_vendor_is_what_its_csv_is(tmp_path: Path) -> None:
         ends = (int(network[0]), int(network[-1]))
         text += ",".join(f'"{cell}"' for cell in (*ends, type_, *cells.values())) + "\n"
         records[str(network)] = {"proxy_type": type_, **cells}
-    from_csv = batch_of(tmp_path, "ip2proxy", "IP2PROXY-LITE-PX7.CSV", text.encode())
-    assert rows(batch_of(tmp_path, "mmdb", "a.mmdb", mmdb(records))) == rows(from_csv)
-
-
-# Refused
-
-CONTACT = {"name": "Registry", "email": "abuse@registry.example", "country": "US"}
-CONTACT |= {"address": "US, VA, Centreville, P.O. Box 1", "phone": "+1-555-0100"}
+    from_csv = stated(read, "ip2proxy", "IP2PROXY-LITE-PX7.CSV", text)
+    assert stated(read, "mmdb", "a.mmdb", mmdb(records)) == from_csv != {}
 
 
 def test_the_report_says_the_product_and_what_is_not_read(read: Read) -> None:
@@ -159,39 +111,33 @@ def test_the_country_of_a_carrier_is_not_read(read: Read, key: str, kind: str) -
 # Hostile files
 
 
-def test_metadata_of_any_type_is_one_line(tmp_path: Path) -> None:
+def test_metadata_and_keys_of_any_kind_are_one_short_line(read: Read) -> None:
     kinds = ("a\nb\x1b[31m", "x" * 60_000, ["GeoIP2-City"], {"en": 1}, 7)
-    for at, kind in enumerate(kinds):
-        for record in ({"country_code": "NO"}, CONTACT, {"nothing": "x"}):
+    many = {f"k{at:05}": "x" for at in range(12_000)}
+    dots = {"a.b": {"": "x"}, "": "y", "\n\x9b": "z", "7": ({"8": "x"},)}
+    unread: tuple[str, ...]
+    for kind in kinds:
+        for more in ({}, {"long" * 200: "x", **many}, dots):
+            record = {"country_code": "NO", **more}
             content = mmdb({NETWORK: record}, kind=kind, description={"en": kind, "de": 1})
             try:
-                lines = about(tmp_path, f"{at}.mmdb", content)
-            except BuildError as error:
-                lines = str(error)
-            assert "\n" not in lines
-            assert "\x1b" not in lines
-            assert len(lines) < 1000
+                source = read({"a.mmdb": content}, one("mmdb", "a.mmdb")).source
+            except BuildError as error:  # metadata of a type that the library refuses
+                shown, unread = str(error), ()
+            else:
+                shown, unread = source.note, source.unread
+            assert "".join((shown, *unread)).isprintable()
+            assert len(shown) < 1000
+            assert len(unread) <= 100
+            assert max(map(len, unread), default=0) < 70
 
 
-def test_keys_without_end_or_with_dots_and_control_characters(tmp_path: Path) -> None:
-    many = {f"k{at:05}": "x" for at in range(12_000)}
-    content = mmdb({NETWORK: {"country_code": "NO", "long" * 200: "x", **many}})
-    unread = batch_of(tmp_path, "mmdb", "a.mmdb", content).numbers.unread
-    assert len(unread) == 100
-    assert max(map(len, unread)) < 70
-    record = {"country_code": "NO", "a.b": {"": "x"}, "": "y", "\n\x9b": "z", "7": ({"8": "x"},)}
-    assert about(tmp_path, "a.mmdb", mmdb({NETWORK: record})).isprintable()
-
-
-def test_pointers_in_a_circle_and_records_that_are_no_maps_end(tmp_path: Path) -> None:
+def test_pointers_in_a_circle_and_records_that_are_no_maps_end(read: Read, tmp_path: Path) -> None:
     for name, record in {"text": "NO", "list": ({"country_code": "NO"},)}.items():
-        with pytest.raises(BuildError, match="texts, numbers or lists, not maps"):
-            batch_of(tmp_path, "mmdb", f"{name}.mmdb", mmdb({NETWORK: record}))
+        with pytest.raises(BuildError, match="none of its fields are known"):
+            read({f"{name}.mmdb": mmdb({NETWORK: record})}, one("mmdb", f"{name}.mmdb"))
     loop = mmdb({NETWORK: {"country_code": "NO"}}).replace(encoded("NO"), b"\x20\x00\x00")
     deep = assembled([(1 + 16, 1)], (b"\xe1" + encoded("a")) * 5000 + encoded("NO"), version=4)
     for content in (loop, deep):
-        with pytest.raises(BuildError, match="damaged"):
-            batch_of(tmp_path, "mmdb", "a.mmdb", content)
-
-
-# Real files and the page
+        error = refused(tmp_path, "a.mmdb", content, one("mmdb", "a.mmdb"))
+        assert "damaged" in error.problem

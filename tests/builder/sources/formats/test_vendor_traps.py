@@ -20,7 +20,7 @@ from tests.builder.sources.formats import (
     test_sapics,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
-from tests.builder.sources.readings import Read, Stated, fields, one, refused
+from tests.builder.sources.readings import OWN, Read, Stated, fields, one, refused
 from tests.skips import needs
 
 NET = "8.8.4.0/24"
@@ -64,6 +64,10 @@ WINTERTHUR, NEWARK = test_ip2location.expected(26), fields("country_code=US; cit
 WIDE = "5.1.0.0\t5.1.255.255\t64500\tCH\tWIDE\n"
 BELOW = '[[source]]\nformat = "csv"\npath = "below.csv"\n'
 PRIVACY: dict[str, str | bytes] = {"a.csv": test_ipinfo.PRODUCTS["privacy"][0]}
+#: No field of a dataset holds these values.
+PROXIES: dict[str, str | bytes] = {
+    "a.csv": "ip,service,last_seen,percent_days_seen\n8.8.4.4,Acme,2026-06-21,7\n"
+}
 PX3 = test_ip2proxy.DATABASES[3]
 TRAPS = {
     "MaxMind: columns in another order": Trap(
@@ -96,11 +100,6 @@ TRAPS = {
         one("ip2location", "DB26.IPV6.CSV"),
         IPV6_FILE,
         {"5.1.4.0": WINTERTHUR, "2a02:8::1": WINTERTHUR, "5.1.8.0": {}, "2a03::": {}},
-    ),
-    "IP2Location: both files": Trap(
-        one("ip2location", "DB26*.CSV"),
-        {**IPV6_FILE, "DB26.CSV": test_ip2location.ipv4(26)},
-        {"5.1.4.0": WINTERTHUR, "2a02:8::1": WINTERTHUR},
     ),
     "IP2Proxy: IPv4 in IPv6": Trap(
         one("ip2proxy", "a.csv", "db = 3"),
@@ -150,10 +149,29 @@ TRAPS = {
         {"a[1].csv": "network,isp\n8.8.8.0/24,x\n", "a1.csv": "network,isp\n9.9.9.9,y\n"},
         {"8.8.8.8": {"isp": "x"}, "9.9.9.9": {}},
     ),
+    "own columns of lists and small numbers": Trap(
+        '[columns]\ntags = "texts"\nshare = "real"\n' + one("jsonl", "a.jsonl"),
+        {"a.jsonl": '{"network": "8.8.4.0/24", "tags": ["a;b"], "share": 1e-7}\n'},
+        {"8.8.4.4": {"own.tags": '["a;b"]', "own.share": 1e-7}},
+    ),
     "own columns by an offered name": Trap(
         mapped('flag = "boolean"', '{ flag = "is_hosting" }'),
         PRIVACY,
         {"8.8.4.4": {"own.flag": True, "user_type": "hosting"}},
+    ),
+    "own columns of a product without a field of ours": Trap(
+        OWN + one("ipinfo", "a.csv"),
+        PROXIES,
+        {
+            "8.8.4.4": fields(
+                "is_residential_proxy=true; proxy_provider=Acme; last_seen_date=2026-06-21"
+            )
+        },
+    ),
+    "own columns by a name of a file that no reader knows": Trap(
+        '[columns]\ndevices_monthly = "integer"\n' + one("ipinfo", "a.csv"),
+        {"a.csv": test_ipinfo.PRODUCTS["device count"][0]},
+        {"8.8.4.4": {"asn": 64500, "own.devices_monthly": 100}},
     ),
     "own columns by the column of a file": Trap(
         mapped('mine = "text"', '{ mine = "hosting" }'), PRIVACY, {"8.8.4.4": {"own.mine": "true"}}

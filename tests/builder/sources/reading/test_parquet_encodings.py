@@ -2,61 +2,51 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as papq
 import pytest
 
-from geolookup.errors import BuildError
 from tests import parquet_encodings
-from tests.internals.builder import Layout, from_networks, members, parquet, typed_columns
+from tests.builder.sources.readings import Read, fails, one
+from tests.internals.builder import typed_columns
 from tests.internals.filesystem import limits
 from tests.parquet_encodings import DUCKDB_CODECS, DUCKDB_VERSIONS, TABLE, WRITTEN_AS
 from tests.skips import needs, optional
 from tests.tiers import one_of_each
 
 duckdb = optional("duckdb")
-FIELDS = tuple(name for name in TABLE.column_names if name != "network")
-LAYOUT = Layout(tuple(TABLE.column_names), frozenset({"network"}), frozenset(FIELDS))
+#: A latitude has no meaning alone.
+AS_TEXT = 'columns = { postal_code = "latitude" }'
 
 
-def read(path: Path, layout: Layout = LAYOUT) -> pa.Table:
-    """The rows of a file as the reader of sources delivers them: every cell a text."""
-    names = sorted(layout.texts | layout.fields)
-
-    def meaning(rows: pa.RecordBatch) -> Any:
-        columns = {name: rows.column(name).cast(pa.string()) for name in names}
-        encoded = {name: column.dictionary_encode() for name, column in columns.items()}
-        return from_networks(rows.column("network")), encoded
-
-    [member] = members(path.name, path.parent, (".parquet",))
-    parts = [
-        pa.table({name: batch.fields[name].cast(pa.string()) for name in names})
-        for batch in parquet.batches(member, layout, meaning)
-    ]
-    return pa.concat_tables(parts)
-
-
-def as_texts(table: pa.Table) -> pa.Table:
-    names = sorted(table.column_names)
-    columns = {name: table[name].combine_chunks().cast(pa.string()) for name in names}
-    return pa.table(columns)
+def check(read: Read, table: pa.Table = TABLE) -> None:
+    """The Parquet file in the folder states what the CSV of its table states."""
+    stream = io.BytesIO()
+    pacsv.write_csv(table, stream)
+    options = [AS_TEXT] * ("latitude" in table.column_names)
+    expected = read({"a.csv": stream.getvalue()}, one("csv", "a.csv", *options))
+    actual = read({}, one("parquet", "a.parquet", *options))
+    assert actual.source.read == len(table)
+    assert actual.ranges() == expected.ranges()
 
 
 @pytest.mark.parametrize("name", one_of_each(WRITTEN_AS, lambda name: name.partition(",")[0]))
-def test_what_arrow_writes(tmp_path: Path, name: str) -> None:
+def test_what_arrow_writes(read: Read, tmp_path: Path, name: str) -> None:
     parquet_encodings.by_arrow(tmp_path / "a.parquet", name)
-    assert read(tmp_path / "a.parquet").equals(as_texts(TABLE))
+    check(read)
 
 
 @needs("duckdb")
 @pytest.mark.parametrize("codec", DUCKDB_CODECS)
 @pytest.mark.parametrize("version", DUCKDB_VERSIONS)
-def test_what_duckdb_writes(tmp_path: Path, version: str, codec: str) -> None:
+def test_what_duckdb_writes(read: Read, tmp_path: Path, version: str, codec: str) -> None:
     parquet_encodings.by_duckdb(tmp_path / "a.parquet", version, codec)
-    assert read(tmp_path / "a.parquet").equals(as_texts(TABLE))
+    check(read)
 
 
 @needs("duckdb")
@@ -76,15 +66,14 @@ def test_the_files_have_every_encoding(tmp_path: Path) -> None:
 
 @needs("duckdb")
 def test_an_encoding_that_changes_within_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DuckDB chooses it for each row group; the rows before the change are not read twice."""
     monkeypatch.setattr(typed_columns, "BATCH_ROWS", 1_000)
     rows, path = 3 * 2048, tmp_path / "a.parquet"
-    numbers = [row % 3 if row < rows // 3 else row for row in range(rows)]
-    networks = [f"8.{number >> 8}.{number & 255}.0/24" for number in numbers]
-    cities = [f"city {number}" for number in numbers]
-    table = pa.table({"network": networks, "city_name": cities, "none": [None] * rows})
+    networks = [f"8.{row >> 8}.{row & 255}.0/24" for row in range(rows)]
+    cities = [f"city {row % 3 if row < rows // 3 else row}" for row in range(rows)]
+    table = pa.table({"network": networks, "city_name": cities})
     with duckdb.connect() as connection:
         connection.register("rows", table)
         options = "format parquet, parquet_version v2, row_group_size 2048"
@@ -92,8 +81,7 @@ def test_an_encoding_that_changes_within_a_file(
     metadata = papq.ParquetFile(path).metadata
     met = [metadata.row_group(group).column(1).encodings for group in (0, 2)]
     assert met == [("RLE_DICTIONARY",), ("DELTA_LENGTH_BYTE_ARRAY",)]
-    layout = Layout(("network", "city_name"), frozenset({"network"}), frozenset({"city_name"}))
-    assert read(path, layout)["city_name"].to_pylist() == cities
+    check(read, table)
 
 
 def test_a_long_value_in_each_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,13 +89,16 @@ def test_a_long_value_in_each_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(limits, "ALLOWED_BYTES", 4 << 20)
     rows, long = 400, "x" * (1 << 15)
     networks = TABLE["network"].slice(0, rows)
-    prefixes = pa.table({"network": networks, "city_name": [long] * rows})
-    lists = pa.table({"network": networks, "names": [[long]] * rows})
     delta = {"use_dictionary": False, "column_encoding": {"city_name": "DELTA_BYTE_ARRAY"}}
-    for table, field, options in ((prefixes, "city_name", delta), (lists, "names.0", {})):
-        path = tmp_path / "a.parquet"
+    cases: tuple[tuple[list[Any], str, dict[str, Any]], ...] = (
+        ([long] * rows, "city_name", delta),
+        ([[long]] * rows, "tags", {}),
+    )
+    path = tmp_path / "a.parquet"
+    for values, column, options in cases:
+        table = pa.table({"network": networks, column: values})
         papq.write_table(table, path, compression="zstd", store_schema=False, **options)
         assert path.stat().st_size < 1 << 15
-        layout = Layout(("network", field), frozenset({"network"}), frozenset({field}))
-        with pytest.raises(BuildError, match="unpacks to over"):
-            read(path, layout)
+        recipe = '[columns]\ntags = "texts"\n' + one("parquet", "a.parquet")
+        error = fails(tmp_path, {}, recipe)
+        assert "unpacks to over" in error.problem
