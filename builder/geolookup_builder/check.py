@@ -21,11 +21,12 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.sizes import file_sizes
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
+from geolookup.remote.key import hide_keys
 from geolookup_builder.build_options import Options
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
-from geolookup_builder.compile import check_quality, compiling, dataset_written, sources_of
+from geolookup_builder.compile import check_quality, dataset_written, sources_of
 from geolookup_builder.downloads import missing_source, with_cached_path
-from geolookup_builder.memory import peak
+from geolookup_builder.memory import peak, system_memory
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
@@ -61,7 +62,8 @@ def check_recipe(
         report.problems.append(str(error))
         return report
     report.is_data = bool(name) and recipe.path.suffix != loading.SUFFIX
-    with compiling(recipe), TemporaryDirectory(prefix="geolookup-") as folder, _noted(report):
+    folders = TemporaryDirectory(prefix="geolookup-")
+    with system_memory(), hide_keys(mask_of_sources(recipe)), folders as folder, _noted(report):
         detected = list(_detected(report, recipe, options.cache))
         if all(source.skipped for source in report.sources):
             report.problems.append(f"{recipe.path}: all sources are missing")

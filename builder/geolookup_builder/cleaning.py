@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY_ALIASES, LOCATION, Field
 from geolookup.dataset.arrow_files import without_nulls
-from geolookup.dataset.intervals import F64, I64, Addresses, Bools
+from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup_builder.build_report import FAR_KM
 from geolookup_builder.layer_values import Column, Distinct, Tuples, distinct
 from geolookup_builder.recipe.document import SourceSpec
@@ -37,6 +37,7 @@ DEPENDENTS = {
     "longitude": ("latitude",),
     "asn": ("asn_organization",),
 }
+_EMPTY = pa.scalar("", pa.string())
 _PREFIXED = re.compile("([A-Z]{2})-(.*)")
 
 
@@ -154,16 +155,11 @@ def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bool
     matches = [_PREFIXED.match(text or "") for text in texts]
     if not any(matches):
         return regions, None
-    countries = countries or Column(np.full(len(regions.codes), -1), pa.nulls(0, pa.string()))
-    codes = countries.values.to_pylist()
-    number = {code: at for at, code in enumerate(codes)}
-    # The number of the country of each row, and of the one before its region; -1: none.
-    country = np.array([*map(number.__getitem__, codes), -1])[countries.codes]
-    # UK-ENG is a region of GB. A country that no row has is the number after all.
+    # UK-ENG is a region of GB.
     before = [COUNTRY_ALIASES.get(match[1], match[1]) if match else None for match in matches]
-    numbers = [number.get(code, len(codes)) if code else -1 for code in before]
-    prefix = np.array([*numbers, -1])[regions.codes]
-    bad = (prefix >= 0) & (prefix != country)
+    prefix = Column(regions.codes, pa.array(before, pa.string())).decoded()
+    country = pc.fill_null(countries.decoded(), "") if countries else _EMPTY
+    bad = np.asarray(pc.not_equal(prefix, country).fill_null(False), bool)
     own = [match[2] if match else text for match, text in zip(matches, texts, strict=True)]
     return Column(np.where(bad, np.int32(-1), regions.codes), pa.array(own, pa.string())), bad
 
@@ -201,19 +197,16 @@ def _far(location: Distinct | None) -> tuple[I64, int]:
     if not fields.keys() >= {_COUNTRY, *_COORDINATES}:
         return np.empty(0, np.int64), 0
     codes, country = fields[_COUNTRY].values.to_pylist(), fields[_COUNTRY].codes
-    latitudes, longitudes = _degrees(fields["latitude"]), _degrees(fields["longitude"])
+    # Null becomes not-a-number.
+    latitudes, longitudes = (
+        tuples.values(name).to_numpy(zero_copy_only=False) for name in ("latitude", "longitude")
+    )
     is_far = np.zeros(len(country) + 1, bool)  # the last: the code -1, without a location
     far = far_places(codes, country, latitudes, longitudes, FAR_KM)
     is_far[far] = True
     rows = np.flatnonzero(is_far[of_row])
     is_far[far[far_places(codes, country[far], longitudes[far], latitudes[far], FAR_KM)]] = False
     return rows, int(np.count_nonzero(is_far[of_row[rows]]))
-
-
-def _degrees(column: Column) -> F64:
-    """Return a number for each tuple; not-a-number for null."""
-    values = column.values.to_numpy(zero_copy_only=False).astype(np.float64)
-    return np.append(values, np.nan)[column.codes]
 
 
 def _column(

@@ -7,7 +7,7 @@ intervals) -> ``layers`` (sources overlaid) -> ``intern`` (distinct rows of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -32,7 +32,7 @@ from geolookup.remote.key import hide_keys
 from geolookup_builder import demands, output_files
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, Demand
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.datasets.origins import resolve
 from geolookup_builder.datasets.source import DatasetSource, open_source, with_own_columns
 from geolookup_builder.downloads import accept, refusing, with_local_paths, with_strict_cache
@@ -81,7 +81,7 @@ def sources_read(
     recipe: Recipe, options: Options, progress: Progress, output: Path
 ) -> Iterator[OverlaidSources]:
     """Yield the sources of a recipe, overlaid."""
-    with compiling(recipe):
+    with system_memory(), hide_keys(mask_of_sources(recipe)):
         checked = with_strict_cache(recipe) if options.signing_keys else recipe
         local = with_local_paths(checked, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
@@ -91,13 +91,6 @@ def sources_read(
                 with guard(spec):
                     overlaid.add(number, spec)
             yield overlaid
-
-
-@contextmanager
-def compiling(recipe: Recipe) -> Iterator[None]:
-    """Set the process up for a build or a check of a recipe."""
-    with system_memory(), hide_keys(mask_of_sources(recipe)):
-        yield
 
 
 @contextmanager
@@ -166,12 +159,7 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         del partitions, layers
         release()
         families, provenance = interned.families, interned.provenance
-        is_known = any(any_known(part.numbers).any() for part in families.values())
-        may_be_empty = any(spec.expected.may_be_empty for spec in plan.sources)
-        if plan.fields is not None and not is_known and not may_be_empty:
-            problem = "no answer has a value of dataset.fields"
-            remedy = "name fields of the sources; 'geolookup check' lists them"
-            raise BuildError(plan.path, problem, remedy=remedy)
+        _check_known(plan, families)
         intervals = sum(len(part.starts) for part in families.values())
         number = partial(resolve, plan.path, provenance, overlaid.origins, columns)
         with alongside(number, intervals) as numbered:
@@ -182,6 +170,16 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         content |= provenance_tables(provenance, columns)
         datasets = overlaid.datasets.values()
         return output_files.manifest(plan, sources, content, finders, datasets), content
+
+
+def _check_known(plan: Recipe, families: Mapping[int, Partition]) -> None:
+    """Raise BuildError if ``dataset.fields`` leaves no value, unless a source may be empty."""
+    if plan.fields is None or any(spec.expected.may_be_empty for spec in plan.sources):
+        return
+    if not any(any_known(part.numbers).any() for part in families.values()):
+        problem = "no answer has a value of dataset.fields"
+        remedy = "name fields of the sources; 'geolookup check' lists them"
+        raise BuildError(plan.path, problem, remedy=remedy)
 
 
 def _countries(overlaid: OverlaidSources) -> list[CountryRecord]:

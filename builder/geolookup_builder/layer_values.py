@@ -40,6 +40,12 @@ class Column:
         """The bytes of the codes and of the values."""
         return self.codes.nbytes + int(self.values.nbytes)
 
+    def decoded(self) -> pa.Array:
+        """Return the value of each row."""
+        if not len(self.values):
+            return pa.nulls(len(self.codes), self.values.type)
+        return self.values.take(pa.array(self.codes, mask=self.codes < 0))
+
 
 @dataclass(frozen=True, slots=True)
 class Tuples:
@@ -77,10 +83,7 @@ class Tuples:
 
     def values(self, name: str) -> pa.Array:
         """Return a field's value in each tuple."""
-        column = self.fields[name]
-        if not len(column.values):
-            return pa.nulls(len(column.codes), column.values.type)
-        return column.values.take(pa.array(column.codes, mask=column.codes < 0))
+        return self.fields[name].decoded()
 
 
 #: The distinct tuples of a layer in a batch of rows, in order of first appearance; before them,

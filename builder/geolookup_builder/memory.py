@@ -52,21 +52,22 @@ class MemoryBudget:
 
 def peak() -> int:
     """Return the bytes that this process has taken at most; 0 on a system that does not say."""
-    return next(_stated("/proc/self/status", "VmHWM:"), 0)
+    return next(_stated("/proc/self/status", "VmHWM:"), 0) << 10
 
 
 def available() -> int:
     """Return the bytes that the system and the control groups of this process leave."""
-    free = [*_stated("/proc/meminfo", "MemAvailable:")]
+    free = [size << 10 for size in _stated("/proc/meminfo", "MemAvailable:")]
     with suppress(OSError, ValueError, AttributeError):  # another system than Linux
         free = free or [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     return min((_UNKNOWN, *free, *_of_groups()))
 
 
-def _stated(file: str, name: str) -> Iterator[int]:
-    """Yield the bytes that a line of the system states, such as "VmHWM:    456789 kB"."""
-    with suppress(OSError, ValueError, IndexError):
-        yield int(Path(file).read_text(encoding="ascii").split(name)[1].split()[0]) << 10
+def _stated(file: str | Path, name: str = "") -> Iterator[int]:
+    """Yield the number that a line of the system states, such as "VmHWM:    456789 kB"."""
+    with suppress(OSError, ValueError):
+        text = Path(file).read_text(encoding="ascii")
+        yield from map(int, re.findall(rf"^{name}\s*(\d+)\b", text, re.MULTILINE))
 
 
 def _of_groups() -> Iterator[int]:
@@ -77,19 +78,11 @@ def _of_groups() -> Iterator[int]:
         for inner in (line.removeprefix("0::/") for line in lines if line.startswith("0::/")):
             group = Path("/sys/fs/cgroup", inner)
             for folder in (group, *group.parents):
-                yield from _of_group(folder)
-
-
-def _of_group(folder: Path) -> Iterator[int]:
-    # "max", without a limit, is a ValueError. Pages of files in no use are given back at once.
-    with suppress(OSError, ValueError):
-        limit, taken = (
-            int((folder / name).read_text(encoding="ascii"))
-            for name in ("memory.max", "memory.current")
-        )
-        counts = (folder / "memory.stat").read_text(encoding="ascii")
-        unused = re.search(r"^inactive_file (\d+)$", counts, re.MULTILINE)
-        yield max(0, limit - taken + int(unused[1] if unused else 0))
+                # Pages of files in no use are given back at once.
+                unused = sum(_stated(folder / "memory.stat", "inactive_file"))
+                # "max", without a limit, is no number.
+                taken = sum(_stated(folder / "memory.current")) - unused
+                yield from (max(0, limit - taken) for limit in _stated(folder / "memory.max"))
 
 
 @contextmanager

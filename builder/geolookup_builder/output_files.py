@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -75,15 +74,15 @@ def write_tables(
     """
     # The longest first: the threads then end at about the same time.
     by_size = sorted(tables, key=lambda name: -tables[name].num_rows)
-    threads = threads_for(tables[by_size[0]].num_rows)
-    files = ((folder / name, tables[name]) for name in by_size)
-    with in_order(partial(_write_table, columns), files, threads) as results:
-        descriptions = dict(zip(by_size, results, strict=True))
-    return {name: descriptions[name] for name in tables}
+
+    def write_table(name: str) -> FileDescription:
+        return _write_table(folder / name, tables[name], columns)
+
+    with in_order(write_table, by_size, threads_for(tables[by_size[0]].num_rows)) as results:
+        return dict(zip(by_size, results, strict=True))
 
 
-def _write_table(columns: Columns, file: tuple[Path, pa.Table]) -> FileDescription:
-    path, table = file
+def _write_table(path: Path, table: pa.Table, columns: Columns) -> FileDescription:
     # combine_chunks leaves one chunk a column: one batch, mapped as one buffer for each column.
     batch = table.combine_chunks().to_batches()[0]
     with create(path) as stream:

@@ -55,10 +55,6 @@ class ParsedRanges:
     last: Addresses
     reason: NDArray[np.uint8]
 
-    def take(self, rows: I64 | Bools) -> ParsedRanges:
-        """Return the rows with these numbers, or those that a mask marks."""
-        return ParsedRanges(self.family[rows], self.first[rows], self.last[rows], self.reason[rows])
-
     def of_family(self, family: int) -> tuple[I64, Addresses, Addresses]:
         """Return the row numbers, first and last addresses of one family's rows."""
         rows = np.flatnonzero(self.family == family)

@@ -151,7 +151,7 @@ class CacheEntry:
         """Note that the current file, if it is at ``path``, has compiled; remove the one before."""
         current = self._noted(_CURRENT)
         if current is not None and current.path == path and current != self._noted(_COMPILED):
-            with self.lock(), atomic.output_errors(self._folder):
+            with self.lock():
                 self._note(replace(current, is_refused=False), _CURRENT, _COMPILED)
 
     def refuse(self, path: Path) -> CachedFile | None:
@@ -165,7 +165,7 @@ class CacheEntry:
             compiled = None
         if current is None or current.path != path or current == compiled:
             return None
-        with self.lock(), atomic.output_errors(self._folder):
+        with self.lock():
             self._note(compiled or replace(current, is_refused=True), _CURRENT)
         return compiled
 

@@ -104,15 +104,11 @@ def key_of(remote: Remote) -> Key | None:
     else:
         origin, text = f"the file {remote.key_file}", _in_file(remote)
     text = (text or "").strip()
-    is_line, has_colon = _PRINTABLE.fullmatch(text), ":" in text
+    is_line, no_user = _PRINTABLE.fullmatch(text), remote.key_as == "basic" and ":" not in text
     for is_fault, problem, remedy in (
         (not text, f"no key for {remote.safe_uri} in {origin}", "put the key there"),
         (not is_line, f"the key in {origin} is not one line of printable ASCII", "correct the key"),
-        (
-            remote.key_as == "basic" and not has_colon,
-            f"the key in {origin} has no colon",
-            "write user:password",
-        ),
+        (no_user, f"the key in {origin} has no colon", "write user:password"),
     ):
         if is_fault:
             raise BuildError(remote.recipe, problem, remedy=remedy)

@@ -104,9 +104,7 @@ def fetch(
                     asked = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
                     times = f"tried {failures} times" if failures > 1 else "tried once"
                     raise _failure(remote, error, f"{error.problem}{asked} ({times})") from error
-                if not isinstance(
-                    error, NoConnectionError
-                ):  # those waits are short, and the error says it
+                if not isinstance(error, NoConnectionError):  # its waits are short
                     progress.note(f"{error.problem}; retry in {wait:.1f} s")
                 time.sleep(wait)
 

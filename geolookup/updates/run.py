@@ -151,22 +151,22 @@ def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]
 
 @contextmanager
 def _offer(job: Job, before: State, folder: Path) -> Iterator[Offer]:
-    """Yield what the source offers to the store; UpdateError if it fails.
-
-    Recipes and archives do not bring back a generation that a rollback withdrew.
-    """
-    withdrawn = {entry.generation for entry in pointer.read(job.store) if entry.withdrawn}
+    """Yield what the source offers to the store; UpdateError if it fails."""
     try:
         if isinstance(job.source, Mirror):
             with mirror_offer(job, job.source, before, folder) as offer:
                 yield offer
         elif isinstance(job.source, Path):
             with from_archive(job.source) as incoming:
-                is_held = incoming.generation in withdrawn
-                yield Offer("held") if is_held else Offer("published", incoming)
+                yield _unless_withdrawn(job, Offer("published", incoming))
         else:
-            offer = recipe_offer(job, job.source, before, folder)
-            is_held = offer.incoming is not None and offer.incoming.generation in withdrawn
-            yield Offer("held") if is_held else offer
+            yield _unless_withdrawn(job, recipe_offer(job, job.source, before, folder))
     except (BuildError, MirrorError) as error:
         raise UpdateError([str(error)], wait=getattr(error, "wait", None)) from error
+
+
+def _unless_withdrawn(job: Job, offer: Offer) -> Offer:
+    """Return what a store takes of an offer: no generation that a rollback withdrew."""
+    withdrawn = {entry.generation for entry in pointer.read(job.store) if entry.withdrawn}
+    is_held = offer.incoming is not None and offer.incoming.generation in withdrawn
+    return Offer("held") if is_held else offer

@@ -6,19 +6,16 @@ docs/data/losses.md has ``LOSSES`` and ``DEMANDS`` too: ``tests/docs/test_losses
 from __future__ import annotations
 
 import gzip
-import io
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from geolookup.errors import BuildError, QualityError
 from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.sources.formats.test_generic_typed import as_parquet
+from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import Reading, read_at
 from tests.conftest import build_at
 from tests.internals.builder import KINDS, SourceReport, limit_key
@@ -48,20 +45,6 @@ def csv(header: str, *rows: str) -> dict[str, str | bytes]:
 
 def nulled(**fields: int) -> dict[str, Mapping[str, int]]:
     return {"nulled": fields}
-
-
-def as_parquet(**columns: list[Any]) -> dict[str, str | bytes]:
-    stream = io.BytesIO()
-    parquet.write_table(pa.table(columns), stream)
-    return {"a.parquet": stream.getvalue()}
-
-
-def archive(**members: str) -> dict[str, str | bytes]:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as file:
-        for name, text in members.items():
-            file.writestr(name.replace("_", "."), text)
-    return {"a.zip": stream.getvalue()}
 
 
 GOOD = "network,isp\n8.8.8.0/24,x\n"
@@ -130,7 +113,8 @@ LOSSES = (
          csv("network,asn,asn_organization", "8.8.8.0/24,64501.5,Acme", "8.8.9.0/24,4294967296,"),
          counts=nulled(asn=2, asn_organization=1)),
     Loss("an integer beyond those that a float holds",
-         as_parquet(network=["8.8.8.0/24"], asn=[1e300]), counts=nulled(asn=1)),
+         {"a.parquet": as_parquet([{"network": "8.8.8.0/24", "asn": 1e300}])},
+         counts=nulled(asn=1)),
     Loss("a word that the vocabulary lacks", csv("network,user_type", "8.8.8.0/24,robot"),
          counts=nulled(user_type=1)),
     Loss("a placeholder such as `N/A`", csv("network,asn", "8.8.8.0/24,N/A"), counts=nulled(asn=1)),
@@ -187,7 +171,7 @@ LOSSES = (
     Loss("a header that ends in a delimiter", csv("network,isp,", "8.8.8.0/24,x,"),
          counts={"not read": 1}),
     Loss("a file of an archive with another suffix",
-         archive(a_csv=GOOD, b_tsv=GOOD.replace(",", "\t"), readme_txt="x"),
+         {"a.zip": zipped({"a.csv": GOOD, "b.tsv": GOOD.replace(",", "\t"), "readme.txt": "x"})},
          counts={"not read": 1}),
     # --- what ends the build by itself
     Loss("a column of an unknown name", csv("network,isp,extra", "8.8.8.0/24,x,1"),

@@ -129,7 +129,3 @@ def test_bands_divide_the_space_and_the_work(
         own = [at for at in rows if begin <= at * step < end]
         work = 7 * len(own) + 3 * sum(begin <= at * step < end for at in starts)
         assert work <= most + 10
-        addresses, _ = weighted[0]
-        assert band.stop(addresses) == sum(at * step < end for at in rows)
-        assert band.begins(addresses).tolist() == [at * step >= begin for at in rows]
-        assert band.goes_beyond(addresses).tolist() == [at * step >= end for at in rows]

@@ -78,9 +78,10 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
 
     def then_changed(path: Path, text: bytes) -> None:
         written(path, text)
-        content = bytearray((path.parent / fmt.LOCATION).read_bytes())
+        locations = path.with_name(fmt.LOCATION)
+        content = bytearray(locations.read_bytes())
         content[content.index(b"Dublin")] ^= 1
-        (path.parent / fmt.LOCATION).write_bytes(content)
+        locations.write_bytes(content)
 
     monkeypatch.setattr(output_files, "write", then_changed)
     error = unwritable(tmp_path, {"a.csv": CSV})

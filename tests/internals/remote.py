@@ -4,7 +4,7 @@ from geolookup.remote import Limits, Pace, TransientError, Version, transfer, we
 from geolookup.remote.address import Remote, location
 from geolookup.remote.cache import CacheEntry, sha256_of
 from geolookup.remote.key import Key, key_of
-from geolookup.remote.transfer import FetchedFile, ask, candidates, fetch
+from geolookup.remote.transfer import FetchedFile, ask, candidates, fetch, today
 from geolookup.remote.web import (
     conditions,
     content_range,

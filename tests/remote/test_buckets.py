@@ -20,6 +20,7 @@ from pyarrow import fs
 from geolookup.errors import BuildError
 from tests.builder.building import isps, recipe
 from tests.conftest import build_at
+from tests.internals.remote import today
 from tests.remote.serving import cut, fetched, kept_files, serving, status
 
 ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
@@ -115,6 +116,9 @@ def test_an_object_comes_once_and_is_built(
     put("d/a.csv", OTHER)
     assert fetched(there, tmp_path).changed
     assert kept_files(tmp_path, "a.csv") == [OTHER]
+    put(f"m-{today():%Y-%m}.csv", ROWS)
+    months = [fetched(address.format("m-{month}.csv"), tmp_path).changed for _ in range(2)]
+    assert months == [True, False]
     there = put("a.csv", ROWS)
     output, report = build_at(tmp_path, {}, recipe(f'path = "{there}"'), cache=tmp_path / "cache")
     assert isps(output, "8.8.8.8") == ["isp 8"]

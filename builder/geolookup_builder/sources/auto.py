@@ -18,7 +18,6 @@ from typing import Any
 
 from geolookup.contract.fields import REAL
 from geolookup.errors import BuildError, listed, name_text
-from geolookup.filesystem.signatures import is_binary
 from geolookup_builder.datasets.source import is_dataset_path
 from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec, toml_text
 from geolookup_builder.recipe.names import RANGE_NAMES, mapped_columns, near_column
@@ -35,12 +34,11 @@ from geolookup_builder.sources.reading.sniffing import (
     ALPHA2,
     DELIMITERS,
     INTEGER,
-    JSON,
     NETWORK,
+    TEXT,
     Detection,
     NearMissError,
     Opening,
-    begins_json,
     first_lines,
     kind_of,
     opening,
@@ -264,9 +262,10 @@ def _unknown_file(opening: Opening) -> BuildError:
     line = next(iter(first_lines(opening.start, COMMAS)), "")
     problem = f"no range in its first line, {line[:_SHOWN]!r}"
     remedy = 'if it is data of a vendor, name the format in a recipe: format = "…"'
-    if kind := kind_of(member) or (JSON if begins_json(opening.start) else None):
+    kind = kind_of(member)
+    if kind not in (None, TEXT):
         problem, remedy = f"this looks like {kind.name}", kind.remedy
-    elif is_binary(line.encode()):
+    elif kind is None:
         problem, remedy = "binary data of no known kind", "export it as CSV, or fetch it again"
     elif line and (options := _options(opening.start)):
         problem = f"a text without known columns, {line[:_SHOWN]!r}"

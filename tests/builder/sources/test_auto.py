@@ -287,13 +287,8 @@ def test_a_folder_and_an_archive_of_nothing_known(tmp_path: Path) -> None:
     pdf = "%PDF-1.4\n"
     of_files = {
         "": {},
-        ", but a.txt (of unknown content), b.txt (of unknown content)": {
-            "a.txt": "hello\n",
-            "b.txt": "world\n",
-        },
-        ", but a.pdf (PDF), b.pdf (PDF), c.pdf (PDF), and 1 more": {
-            f"{x}.pdf": pdf for x in "abcd"
-        },
+        ", but a.txt, b.txt": {"a.txt": "hello\n", "b.txt": "world\n"},
+        ", but a.pdf, b.pdf, c.pdf, and 1 more": {f"{x}.pdf": pdf for x in "abcd"},
     }
     for shown, files in of_files.items():
         error = fails(tmp_path, {"a.zip": delivered(files)}, one("auto", "a.zip"))

@@ -278,23 +278,6 @@ def test_numbers_of_json_have_no_commas(read: Read) -> None:
         assert reading.at("8.8.4.4") == fields("latitude=47.5; longitude=8.5")
 
 
-CELL_ERRORS = {
-    "cells = 1": "source.cells is not a table; write [source.cells]",
-    "cells = { emtpy = [] }": "unknown key source.cells.emtpy; did you mean 'empty'?",
-    'cells = { empty = "-" }': "source.cells.empty is not a list of words; write empty = [",
-    'cells = { empty = [""] }': "source.cells.empty is not a list of words; write empty = [",
-    'cells = { decimal = ";" }': "source.cells.decimal is ';'; write decimal = \",\"",
-    "cells = { netmasks = 1 }": "source.cells.netmasks is neither true nor false; write netmasks",
-}
-
-
-@pytest.mark.parametrize("option", CELL_ERRORS)
-def test_cells_that_are_malformed(tmp_path: Path, option: str) -> None:
-    for format_ in ("csv", "auto"):
-        error = fails(tmp_path, {"a.csv": f"network,isp\n{NET},x\n"}, one(format_, "a.csv", option))
-        assert str(error).startswith(f"{tmp_path / 'recipe.toml'}: {CELL_ERRORS[option]}")
-
-
 REGIONS = {
     "country,region\n8.8.8.0/24,US,CA\n8.8.9.0/24,US,US-NY\n9.9.9.0/24,US,Ohio\n": "2 of 3 rows",
     "country,region_name\n8.8.8.0/24,AU,NSW\n": "1 of 1 row",

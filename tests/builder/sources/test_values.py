@@ -25,7 +25,6 @@ CELLS: dict[str, dict[Any, object]] = {
     "vip": {1.0: True, "0.0": False, "1": True, 2.0: None},
     "postal_code": {8064.0: "8064", "8064.0": "8064", "0123": "0123"},
 }
-ROWS = [(field, cell, value) for field, cells in CELLS.items() for cell, value in cells.items()]
 
 
 def as_mmdb(records: list[Record]) -> bytes:

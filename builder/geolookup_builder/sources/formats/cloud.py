@@ -20,20 +20,19 @@ import pyarrow as pa
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.vendor_values import offers
+from geolookup_builder.sources.reading import reader
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.product_files import PlannedFile, tables
 from geolookup_builder.sources.reading.products import Header, Product, words
-from geolookup_builder.sources.reading.reader import (
-    REJECT_CHARACTERS,
-    Batch,
-    Meaning,
-    RecordNumbers,
-    Reject,
-    SourceFormat,
-    SourceTable,
+from geolookup_builder.sources.reading.sniffing import (
+    JSON,
+    TEXT,
+    Detection,
+    Opening,
+    begins_json,
+    check_kind,
 )
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_json, check_text
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout
 
@@ -79,12 +78,12 @@ _PRODUCT = Product(
 )
 
 
-def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+def _read(spec: SourceSpec) -> Iterator[reader.SourceTable]:
     planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
     for member in members(spec.path, spec.base, (".json",)):
         name = _provider(member)
         if name is None:
-            check_text(member)
+            check_kind(member, TEXT, JSON)
             problem = f"not a file of ranges of {', '.join(_PROVIDERS)}"
             remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
             raise BuildError(member.label, problem, remedy=remedy)
@@ -101,51 +100,44 @@ def _provider(member: Member) -> str | None:
     # The first kilobytes are searched for the keys: a document of gigabytes is not parsed.
     with member.open() as stream:
         start: bytes = stream.read(_START_BYTES)
-    for name, (_, keys, _) in _PROVIDERS.items():
-        if all(f'"{key}"'.encode() in start for key in keys.split()):
-            return name
-    return None
+    words = {name: keys.split() for name, (_, keys, _) in _PROVIDERS.items()}
+    fitting = (n for n in words if all(f'"{key}"'.encode() in start for key in words[n]))
+    return next(fitting, None)
 
 
-def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
+def batches(member: Member, layout: Layout, meaning: reader.Meaning) -> Iterator[reader.Batch]:
     """Yield the prefixes of a document."""
-    rows, columns = _rows(member), {}
-    for name in _ROW:
-        cells = pa.array([row[name] for row in rows], pa.string())
-        columns[name] = cells if name in layout.texts else cells.dictionary_encode()
+    rows = _rows(member)
+    columns = {name: pa.array([row[name] for row in rows], pa.string()) for name in _ROW}
+    columns |= {name: columns[name].dictionary_encode() for name in layout.fields}
     ranges, fields = meaning(pa.RecordBatch.from_pydict(columns))
-    numbers = RecordNumbers(member, _find_rejects, layout.unread, layout.offered)
+    numbers = reader.RecordNumbers(member, _find_rejects, layout.unread, layout.offered)
     yield numbers.batch(ranges, fields)
 
 
-def _find_rejects(member: Member, reasons: dict[int, str]) -> Iterator[Reject]:
+def _find_rejects(member: Member, reasons: dict[int, str]) -> Iterator[reader.Reject]:
     """Yield the prefixes with these numbers (from 1)."""
     rows = _rows(member) if reasons else []
     for number, reason in sorted(reasons.items()):
-        prefix = str(rows[number - 1]["prefix"])[:REJECT_CHARACTERS]
-        yield Reject(member.label, number, reason, prefix)
+        prefix = str(rows[number - 1]["prefix"])[: reader.REJECT_CHARACTERS]
+        yield reader.Reject(member.label, number, reason, prefix)
 
 
-def _rows(member: Member) -> list[dict[str, Any]]:
+def _rows(member: Member) -> list[dict[str, str | None]]:
     """Return the rows, those of delivery networks last: of equal ranges the last row decides."""
     name, document = _provider(member) or "", _document(member)
     organization, _, paths = _PROVIDERS.get(name, ("", "", ""))
-    rows = [
-        _row(name, organization, entry, prefix)
-        for path in paths.split()
-        for entry in _entries(member, document, {}, path)
-        for prefix in [entry[key] for key in _PREFIXES if entry.get(key)] or [None]
-    ]
+    rows = []
+    for entry in (e for path in paths.split() for e in _entries(member, document, {}, path)):
+        region, service = _first(entry, _REGIONS), _first(entry, _SERVICES)
+        use = _DELIVERY if name == "Cloudflare" or service in _DELIVERING else _HOSTING
+        # Google's own prefixes have no service, those of its customers do.
+        user = (name, "") if name == "Google" and service is None else (organization, use)
+        rows += [
+            dict(zip(_ROW, (_text(prefix), *user, region, service), strict=True))
+            for prefix in [entry[key] for key in _PREFIXES if entry.get(key)] or [None]
+        ]
     return sorted(rows, key=lambda row: row["user_type"] == _DELIVERY)
-
-
-def _row(name: str, organization: str, entry: Mapping[str, Any], prefix: object) -> dict[str, Any]:
-    """Return a row; Google's own prefixes have no service, those of its customers do."""
-    region, service = _first(entry, _REGIONS), _first(entry, _SERVICES)
-    use = _DELIVERY if name == "Cloudflare" or service in _DELIVERING else _HOSTING
-    if name == "Google" and service is None:
-        organization, use = name, ""
-    return dict(zip(_ROW, (_text(prefix), organization, use, region, service), strict=True))
 
 
 def _first(entry: Mapping[str, Any], keys: Sequence[str]) -> str | None:
@@ -212,7 +204,7 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(name) if name else None
 
 
-FORMAT = SourceFormat(
+FORMAT = reader.SourceFormat(
     "cloud",
     frozenset(),
     _read,

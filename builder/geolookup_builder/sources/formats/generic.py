@@ -1,8 +1,8 @@
 """The generic CSV, Parquet, JSON lines and tables in memory: a range, and any fields.
 
 Columns have the names of fields: source columns, paths, short names, or names in enriched tables.
-``columns`` of a recipe maps what differs. A file must not have columns that nobody reads, unless
-its source has ``columns``. An error proposes the ``columns`` that would read the file.
+``columns`` of a recipe maps what differs. Without it a file must not have columns that nobody
+reads: the error proposes the ``columns`` that would read the file.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ _RANGE_WORDS = {
     }.items()
     for word in words.split()
 }
+#: ASCII, in no range and no number.
+_DELIMITER = re.compile(r'(?![\w"\r\n\0.:/+-])[\0-\x7f]|_')
 _MAPPING = 290  # characters of a suggested mapping
 _NAME_SHOWN = 50  # characters of a column name, in messages
 _LISTED = 5  # unknown columns, in messages
@@ -85,7 +87,7 @@ class _Request:
 def _punctuation(spec: SourceSpec) -> Layout:
     """Return ``delimiter`` and ``header`` of the recipe, checked."""
     delimiter, header = spec.options.get("delimiter", ","), spec.options.get("header", True)
-    if not isinstance(delimiter, str) or len(delimiter) != 1 or not _can_delimit(delimiter):
+    if not isinstance(delimiter, str) or not _DELIMITER.fullmatch(delimiter):
         problem = f"source.delimiter cannot be {delimiter!r}"
         raise BuildError(spec.recipe, problem, remedy='write one character, such as ";" or "\\t"')
     if not isinstance(header, bool):
@@ -97,17 +99,11 @@ def _punctuation(spec: SourceSpec) -> Layout:
     return replace(COMMAS, header=header, delimiter=delimiter)
 
 
-def _can_delimit(character: str) -> bool:
-    """Return whether cells can be separated by a character: ASCII, in no range and no number."""
-    return character.isascii() and not character.isalnum() and character not in '"\r\n\0.:/+-'
-
-
 def _header(syntax: ModuleType, member: Member, request: _Request) -> Header:
     """Return the columns of a file; positions from 1 if a text has no header."""
-    if syntax is jsonlines:
-        return typed_header(member.label, jsonlines.schema(member, request.json_paths))
     if syntax is not delimited:
-        return typed_header(member.label, syntax.schema(member))
+        paths = [request.json_paths] if syntax is jsonlines else []
+        return typed_header(member.label, syntax.schema(member, *paths))
     if not request.layout.header:
         width = sniffing.sample(member, request.layout.delimiter).width
         return Header(member.label, tuple(str(at) for at in range(1, width + 1)))

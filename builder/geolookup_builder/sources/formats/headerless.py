@@ -178,8 +178,7 @@ def _parser(rows: Sample, kind: re.Pattern[str]) -> Callable[..., ParsedRanges]:
     """Return what parses ends of a kind, by the family that the first rows show."""
     if kind is HEXADECIMAL:
         # 8 digits are 32 bits, 32 digits are 128.
-        family = 6 if len(rows.column(1)[0][1]) > 8 else 4
-        return partial(from_hexadecimal_pairs, family=family)
+        return partial(from_hexadecimal_pairs, family=6 if len(rows.column(1)[0][1]) > 8 else 4)
     return partial(parse_range, family=sniffing.integer_family(rows))
 
 

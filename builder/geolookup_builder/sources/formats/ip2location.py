@@ -42,16 +42,14 @@ _PROXY_COLUMNS = (
 )
 _CONTENT = {
     "country_code": sniffing.ALPHA2,
-    "latitude": sniffing.DEGREES,
-    "longitude": sniffing.DEGREES,
+    **dict.fromkeys(("latitude", "longitude"), sniffing.DEGREES),
     # Postal codes contain digits; names of providers contain words.
     "zip": re.compile(r"(?=.*[0-9]).{2,12}"),
     "isp": re.compile(r".*[^\W\d_]{3}.*", re.DOTALL),
     "domain": re.compile(r"\S[^\s.]*\.\S+"),
     "time_zone": re.compile(r"[+-][0-9]{2}:[0-9]{2}"),
     "net_speed": re.compile(r"[A-Z0-9]{2,4}(/[A-Z0-9]{2,4})*"),
-    "idd_code": re.compile(r"[0-9][0-9/ -]*"),
-    "area_code": re.compile(r"[0-9][0-9/ -]*"),
+    **dict.fromkeys(("idd_code", "area_code"), re.compile(r"[0-9][0-9/ -]*")),
     "weather_station_code": re.compile(r"[A-Z]{4}[0-9]{4}"),
     "mcc": re.compile(r"[0-9]{3}(/[0-9]{3})*"),
     "mnc": re.compile(r"[0-9]{1,3}(/[0-9]{1,3})*"),
@@ -77,22 +75,6 @@ _EDITIONS = (
     {**_INTEGERS, **dict.fromkeys(_APPENDED, HEXADECIMAL)},
 )
 _UNREAD = ("country_name", "cidr", *_APPENDED)
-_PRODUCT = Product(
-    "IP2Location",
-    (),
-    offers(
-        """
-        country_code region_name=region city_name=city latitude longitude postal_code=zip isp
-        connection_type=net_speed weather_code=weather_station_code user_type=usage_type asn
-        asn_organization=as domain mcc mnc mobile_brand usage_type address_type category district
-        area_code weather_station_name elevation
-        """,
-        known,
-    ),
-    unread=(*_UNREAD, "time_zone", "idd_code"),
-    helpers=("country_code",),
-    finish=located,
-)
 #: The user type of each type of proxy; None if the contract has no word, and the usage type
 #: decides. A residential proxy is at the address of a subscriber.
 _USER_TYPES = {
@@ -155,7 +137,22 @@ def _without_elevation(emptied: Counter[str], rows: pa.RecordBatch) -> pa.Record
 #: A database in a file name: "IP2LOCATION-LITE-DB11.CSV" has DB11, "MYDB11" none.
 _NUMBERED = r"(?<![A-Z0-9])({})0?([1-9][0-9]?)(?![0-9])"
 _LOCATIONS = Catalogue(
-    _PRODUCT,
+    Product(
+        "IP2Location",
+        (),
+        offers(
+            """
+            country_code region_name=region city_name=city latitude longitude postal_code=zip isp
+            connection_type=net_speed weather_code=weather_station_code user_type=usage_type asn
+            asn_organization=as domain mcc mnc mobile_brand usage_type address_type category
+            district area_code weather_station_name elevation
+            """,
+            known,
+        ),
+        unread=(*_UNREAD, "time_zone", "idd_code"),
+        helpers=("country_code",),
+        finish=located,
+    ),
     {
         **{
             f"DB{26 - at}": " ".join(name[2:] for name in _COLUMNS.split() if name[0] in groups)

@@ -31,14 +31,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import Fields, Header, Offer, Product
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
-from geolookup_builder.sources.reading.sniffing import (
-    Detection,
-    Opening,
-    check_text,
-    first_lines,
-    lines_match,
-    opening,
-)
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import (
     Layout,
@@ -103,20 +96,15 @@ class _Lines:
 
     def _begins(self, member: Member) -> bool:
         """Return whether the first line of a file is as in all files of the format."""
-        if not self.first:
-            return True
-        check_text(member)
-        first = next(iter(first_lines(opening(member).start, _COMMENTED)), "")
-        return re.match(self.first, first) is not None
+        sniffing.check_kind(member, sniffing.TEXT)
+        lines = sniffing.first_lines(sniffing.opening(member).start, _COMMENTED)
+        return re.match(self.first, next(iter(lines), "")) is not None
 
     def detect(self, opening: Opening) -> Detection | None:
         """Return the detection of the format by the lines of a file."""
         start = transcode(opening.start, None)
-        is_like = (
-            lines_match(start, self.layout, re.compile(self.row))
-            if self.row
-            else self._begins(start)
-        )
+        row = re.compile(self.row)
+        is_like = lines_match(start, self.layout, row) if self.row else self._begins(start)
         return Detection(self.product.name) if is_like else None
 
 
@@ -244,20 +232,15 @@ _RIR_PATTERN = (
 
 def _day(cells: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return days as 2011-04-11; null for 00000000, and for a row without one."""
-    texts = cells.dictionary.cast(pa.string())
-    days = pc.replace_substring_regex(texts, _DAY, r"\1-\2-\3")
-    is_day = pc.match_substring_regex(texts, _DAY)
-    return with_values(cells, pc.if_else(is_day, days, pa.scalar(None, pa.string())))
-
-
-_DAY = "^([12][0-9]{3})([0-9]{2})([0-9]{2})$"
+    day = r"^(?P<year>[12][0-9]{3})(?P<month>[0-9]{2})(?P<day>[0-9]{2})$"
+    parts = pc.extract_regex(cells.dictionary.cast(pa.string()), day).flatten()
+    return with_values(cells, pc.binary_join_element_wise(*parts, "-"))
 
 
 def _delegated(kind: pa.Array, start: pa.Array, value: pa.Array) -> ParsedRanges:
     """Return the ranges: an IPv6 prefix, or an IPv4 start with a number of addresses."""
     has_count = pc.equal(kind, "ipv4")
-    prefix = prefix_texts(start, value)
-    ranges = from_networks(pc.if_else(has_count, start, prefix))
+    ranges = from_networks(pc.if_else(has_count, start, prefix_texts(start, value)))
     ipv4 = np.asarray(has_count.fill_null(False))
     count = np.asarray(pc.fill_null(value, "1").cast(pa.uint64()))
     # 64 bits: 255.255.255.0 + 256 is 2^32, one more than 32 bits hold.

@@ -23,28 +23,19 @@ from geolookup.errors import BuildError
 from geolookup_builder.ranges import from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD, offers, product
-from geolookup_builder.sources.reading import delimited, sniffing
+from geolookup_builder.sources.reading import delimited, product_files, sniffing
 from geolookup_builder.sources.reading.delimited import KeyedTable, concatenate, load_keyed
 from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
-from geolookup_builder.sources.reading.product_files import (
-    PlannedFile,
-    csv_header,
-    declaration_hint,
-    tables,
-)
 from geolookup_builder.sources.reading.products import Header, Offers, Product, flag
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 #: The columns of a range, the usual one first; the others are written by geoip2-csv-converter.
-_HEXADECIMAL = ("network_start_hex", "network_last_hex")
 _RANGES = (
     ("network",),
-    ("network_start_ip", "network_last_ip"),
-    ("network_start_integer", "network_last_integer"),
-    _HEXADECIMAL,
+    *((f"network_start_{kind}", f"network_last_{kind}") for kind in ("ip", "integer", "hex")),
 )
 #: A blank ``is_anycast`` is unknown: GeoLite2 has only blanks.
 _LOCATION = """
@@ -119,7 +110,6 @@ _COUNTRY, _AS = "country_iso_code", "autonomous_system_number"
 #: The ids of countries: "country_iso_code:registered" is the country of the first.
 _COUNTRY_IDS = {kind: f"{kind}_country_geoname_id" for kind in ("registered", "represented")}
 _IDS = {_ID, _PROVIDER, *_COUNTRY_IDS.values()}
-_ENGLISH = "en"
 _TRANSLATED = {"subdivision_1_name", "subdivision_2_name", "city_name"}
 
 
@@ -130,12 +120,13 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         raise BuildError(spec.recipe, f"source.locale is {locale!r}", remedy=remedy)
     planner, joins, blocks = Planner(spec), _Joins(locale), list[tuple[Member, Header]]()
     for member in members(spec.path, spec.base, (".csv",)):
-        header = csv_header(member)
+        header = product_files.csv_header(member)
         if _PRODUCTS[0].range_in(header):
             blocks.append((member, header))
         else:
             joins.add(member, header)
-    notes, files, offered = dict[str, None](), list[tuple[str, PlannedFile]](), list[str]()
+    files = list[tuple[str, product_files.PlannedFile]]()
+    notes, offered = dict[str, None](), list[str]()
     for member, header in blocks:
         reading = _plan(planner, member, header, joins)
         if reading.values:
@@ -147,10 +138,10 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
             notes["Enterprise without its ISP file: providers are unknown"] = None
     if not files:
         problem = "; ".join(["no Blocks file that can be used", *notes])
-        remedy = f"name other files{declaration_hint(offered)}"
+        remedy = f"name other files{product_files.declaration_hint(offered)}"
         raise BuildError(spec.base / spec.path, problem, remedy=remedy)
     planner.check()
-    yield from tables(spec, [product.name for product in _PRODUCTS], files, [*notes])
+    yield from product_files.tables(spec, [product.name for product in _PRODUCTS], files, [*notes])
 
 
 def _product_of(header: Header) -> Product:
@@ -202,7 +193,7 @@ class _Joins:
         files = [file for file in self._files[::-1] if file.key == key and key in header]
         files.sort(
             key=lambda file: (
-                file.locale != (locale or _ENGLISH),
+                file.locale != (locale or "en"),
                 _folder(file.member) != _folder(blocks),
                 ("city_name" in file.names) != ("latitude" in header),
             )
@@ -264,7 +255,7 @@ def _plan(planner: Planner, member: Member, header: Header, joins: _Joins) -> Re
     product = _product_of(header)
     # Ranges in integers do not show their family, the file's name does.
     stated = _FAMILY.search(member.file_names[0])
-    is_hexadecimal = product.range_in(header) == _HEXADECIMAL
+    is_hexadecimal = product.range_in(header) == _RANGES[-1]
     parse = from_hexadecimal_pairs if is_hexadecimal else parse_range
     parse = partial(parse, family=int(stated[1]) if stated else None)
     product = replace(product, parse=parse)
@@ -317,7 +308,7 @@ def _joined(rows: pa.RecordBatch, key: str, table: KeyedTable) -> dict[str, pa.D
 
 def _detect(opening: Opening) -> Detection | None:
     """Return a detection for columns that no other vendor has, or for this vendor's file names."""
-    header = csv_header(opening.start)
+    header = product_files.csv_header(opening.start)
     has_name = any(map(_NAMED.search, opening.member.file_names))
     ends = _PRODUCTS[0].range_in(header)
     if not ends:

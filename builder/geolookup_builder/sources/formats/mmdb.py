@@ -1,4 +1,4 @@
-"""MMDB files of any vendor.
+"""MMDB files of any vendor, and IPinfo's and iplocate's files with the same products.
 
 Numpy reads the networks from the search tree. The library ``maxminddb`` decodes each
 distinct record once, however many networks share it. A file that the library refuses
@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from ipaddress import IPv4Address, IPv6Address, summarize_address_range
+from pathlib import PurePath
 
 import numpy as np
 import pyarrow as pa
@@ -21,15 +22,16 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import BuildError, line_text, listed, near_match
 from geolookup.filesystem.signatures import MMDB
+from geolookup.filesystem.unpacking import packing
 from geolookup_builder.ranges import OTHER_RECORD
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.sources.formats.ipinfo_products import IPINFO, IPLOCATE
 from geolookup_builder.sources.formats.mmdb_products import PRODUCTS, matching_product
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD
-from geolookup_builder.sources.reading import mmdb_file
+from geolookup_builder.sources.reading import mmdb_file, product_files
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.mmdb_file import MmdbFile, Networks
 from geolookup_builder.sources.reading.plans import Planner, Reading
-from geolookup_builder.sources.reading.product_files import declaration_hint
 from geolookup_builder.sources.reading.products import NO_RANGE, Header, Product, names_of_fields
 from geolookup_builder.sources.reading.reader import (
     Batch,
@@ -51,7 +53,6 @@ _REPORTED = 100  # keys that are not read, in the build report
 _CHARACTERS = 60  # of a key or a text of the file
 _LANGUAGE = re.compile(r"\.names\.[^.]+$")
 _NOTHING = pa.scalar(None, pa.string())
-_NO_PRODUCT = Product("keys that the recipe names", NO_RANGE, {})
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -107,7 +108,7 @@ def _plan(
     asks for values of it.
     """
     match = matching_product(kinds, Header(member.label, tuple(paths)), planner.spec.schema)
-    product = match or _NO_PRODUCT
+    product = match or Product("keys that the recipe names", NO_RANGE, {})
     if product.refusal:  # whatever its other keys are named, they are no fields
         product = replace(product, unread=tuple(paths))
     # A key that the sample lacks, such as a rare one, may be in other records.
@@ -134,7 +135,7 @@ def _refusal(
     if product is None:
         return BuildError(member.label, f"none of its fields are known ({keys})", remedy=remedy)
     problem = f"{product.name} ({type_}, keys {keys}): {product.refusal or NO_FIELD}"
-    hint = declaration_hint(product.offered(Header(member.label, tuple(paths))))
+    hint = product_files.declaration_hint(product.offered(Header(member.label, tuple(paths))))
     return BuildError(member.label, problem, remedy=f"leave the file out, or {remedy}{hint}")
 
 
@@ -190,6 +191,15 @@ def build_date(member: Member) -> str | None:
         return of_seconds(file.reader.metadata().build_epoch)
 
 
+def _read_ipinfo(spec: SourceSpec) -> Iterator[SourceTable]:
+    if spec.path.lower().removesuffix(packing(PurePath(spec.path))).endswith(".mmdb"):
+        return _read(spec)
+    # The first bytes of a file show its syntax.
+    return product_files.product_tables(
+        spec, IPINFO, (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
+    )
+
+
 FORMAT = SourceFormat(
     "mmdb",
     frozenset({"columns"}),
@@ -197,4 +207,19 @@ FORMAT = SourceFormat(
     _detect,
     build_date,
     tuple(product for products, _ in PRODUCTS for product in products),
+)
+IPINFO_FORMAT = SourceFormat(
+    "ipinfo",
+    frozenset({"columns"}),
+    _read_ipinfo,
+    partial(product_files.detect_product, format_="ipinfo", products=IPINFO),
+    build_date,
+    IPINFO,
+)
+IPLOCATE_FORMAT = SourceFormat(
+    "iplocate",
+    frozenset(),
+    partial(product_files.product_tables, products=IPLOCATE, suffixes=(".csv",)),
+    partial(product_files.detect_product, format_="iplocate", products=IPLOCATE),
+    products=IPLOCATE,
 )

@@ -97,10 +97,9 @@ def located(_rows: pa.RecordBatch, fields: Fields) -> Fields:
     """Return the fields without coordinates of 0,0: most vendors write them for "unknown"."""
     if not all(name in fields for name in _COORDINATES):
         return fields
-    origin = pc.and_(*(_is_zero(fields[name]) for name in _COORDINATES))
+    is_zero = (
+        pc.match_substring_regex(column.dictionary, _ZERO).take(column.indices).fill_null(False)
+        for column in map(fields.__getitem__, _COORDINATES)
+    )
+    origin = pc.and_(*is_zero)
     return {**fields, **{name: without_rows(fields[name], origin) for name in _COORDINATES}}
-
-
-def _is_zero(column: pa.DictionaryArray) -> pa.BooleanArray:
-    zero = pc.match_substring_regex(column.dictionary, _ZERO)
-    return pc.fill_null(zero.take(column.indices), False)

@@ -31,7 +31,7 @@ from geolookup_builder.ranges import WRONG_CELL_COUNT, from_networks
 from geolookup_builder.sources.reading.dictionary_columns import trim
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
-from geolookup_builder.sources.reading.sniffing import check_delimited
+from geolookup_builder.sources.reading.sniffing import TEXT, check_kind
 from geolookup_builder.sources.reading.text import (
     Layout,
     check_utf8,
@@ -51,7 +51,7 @@ _NO_KEY = -2
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError if it is not of the layout."""
-    check_delimited(member)
+    check_kind(member, TEXT)
     counts = list[int]()
     find = partial(find_rejects, layout=layout, counts=counts)
     numbers = RecordNumbers(member, find, layout.unread, layout.offered)
@@ -64,7 +64,7 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
 
 def header_names(member: Member, layout: Layout) -> tuple[str, ...]:
     """Return the names in the first line of a member, without the blanks around them."""
-    check_delimited(member)
+    check_kind(member, TEXT)
     with member.open() as stream:
         blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
         line = _header(next(blocks, (1, b""))[1])[:_MAX_HEADER].decode("utf-8", "replace")

@@ -27,8 +27,6 @@ LENGTHS = {
     for network, bits in ((IPv6Network, 128), (IPv4Network, 32))
     for length in range(bits + 1)
 }
-_NETMASKS = pa.array(LENGTHS, pa.large_string())
-_DIGITS = pa.array(LENGTHS.values(), pa.large_string())
 #: A prefix whose length is written as an address: 10.0.0.0/255.255.0.0.
 _MASKED = r"^(?P<address>[^/]*)/(?P<netmask>[^/]*[.:][^/]*)$"
 
@@ -134,7 +132,7 @@ class Cells:
     def network(self, column: pa.Array) -> pa.Array:
         """Return networks with lengths for netmasks."""
         is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        if not self.has_netmasks or not is_text:
+        if not is_text:
             return column
         parts = pc.extract_regex(column, _MASKED)
         address, netmask = (pc.struct_field(parts, name) for name in ("address", "netmask"))
@@ -143,9 +141,8 @@ class Cells:
 
 def masked_networks(addresses: pa.Array, netmasks: pa.Array) -> pa.Array:
     """Return 10.0.0.0/16 for 10.0.0.0 and 255.255.0.0; another netmask stays, to be refused."""
-    texts = netmasks.cast(pa.large_string()).dictionary_encode()
-    words = pc.utf8_trim_whitespace(texts.dictionary)
-    lengths = pc.coalesce(_DIGITS.take(pc.index_in(words, _NETMASKS)), words).take(texts.indices)
+    words = trim(netmasks.cast(pa.string()).dictionary_encode())
+    lengths = translate(words, LENGTHS).dictionary_decode().cast(pa.large_string())
     return prefix_texts(addresses.cast(pa.large_string()), lengths)
 
 

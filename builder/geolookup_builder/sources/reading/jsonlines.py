@@ -25,7 +25,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Reading
 from geolookup_builder.sources.reading.products import Fields, typed_header
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers
-from geolookup_builder.sources.reading.sniffing import check_text
+from geolookup_builder.sources.reading.sniffing import JSON, TEXT, check_kind
 from geolookup_builder.sources.reading.text import check_utf8, line_layout
 from geolookup_builder.sources.reading.typed_columns import (
     as_columns,
@@ -59,7 +59,7 @@ def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
 
 
 def _sampled(member: Member, paths: Iterable[str]) -> dict[str, Any]:
-    check_text(member)
+    check_kind(member, TEXT, JSON)
     shape: dict[str, Any] = {}
     with member.open() as stream:
         for line, block in islice(line_blocks(stream, _SAMPLE_BYTES, MAX_LINE), _SAMPLES):

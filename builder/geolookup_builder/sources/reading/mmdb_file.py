@@ -29,7 +29,7 @@ from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import MMDB
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
+from geolookup_builder.sources.reading.sniffing import check_kind
 from geolookup_builder.sources.reading.text import Layout
 
 Record: TypeAlias = Any
@@ -124,8 +124,7 @@ def open_mmdb(member: Member) -> Iterator[MmdbFile]:
                 with maxminddb.open_database(io.BytesIO(data), maxminddb.MODE_FD) as reader:
                     yield MmdbFile(reader, io.BytesIO(data))
         except _DAMAGE as error:
-            if (kind := binary_kind_of(member)) not in (None, MMDB):
-                raise kind_error(member.label, kind) from error
+            check_kind(member, MMDB)
             problem = f"not an MMDB file, or damaged ({error or type(error).__name__})"
             raise BuildError(member.label, problem, remedy="fetch it again") from error
 

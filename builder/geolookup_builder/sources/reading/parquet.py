@@ -19,7 +19,7 @@ from geolookup.filesystem import limits
 from geolookup_builder.sources.reading import typed_columns
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
-from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
+from geolookup_builder.sources.reading.sniffing import check_kind
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import Paths
 
@@ -100,9 +100,8 @@ def _open(member: Member) -> Iterator[Any]:
 
 
 def _damage_error(member: Member, error: Exception) -> BuildError:
-    kind = None if begins(member) else binary_kind_of(member)
-    if kind is not None:
-        return kind_error(member.label, kind)
+    if not begins(member):
+        check_kind(member)
     text = next(iter(str(error).splitlines()), type(error).__name__)
     if text.startswith(NOT_IMPLEMENTED):
         return BuildError(member.label, f"cannot be read ({text})", remedy=OTHER_ENCODINGS)

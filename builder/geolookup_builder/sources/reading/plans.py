@@ -124,13 +124,7 @@ class Planner:
         return Reading(product, layout, ranges, values, parse, replan)
 
     def detection(
-        self,
-        header: Header,
-        product: Product,
-        format_: str,
-        layout: Layout = COMMAS,
-        *,
-        has_own_name: bool = False,
+        self, header: Header, product: Product, format_: str, *, has_own_name: bool = False
     ) -> Detection:
         """Return the detection of a product by the whole header of a file.
 
@@ -143,7 +137,7 @@ class Planner:
             problem = f"{format_} ({product.name}) has no column {', '.join(map(repr, foreign))}"
             remedy = f'if the file is of {format_}, write format = "{format_}" in a recipe'
             raise NearMissError(header.label, problem, line=header.line, remedy=remedy, score=score)
-        reading = self.plan(header, product, layout)
+        reading = self.plan(header, product)
         return Detection(product.name, has_own_name, score, tuple(others), reading.is_same)
 
     def check(self) -> None:

@@ -5,8 +5,8 @@ the checks that its reader makes anyway and returns a ``Detection`` or None. Rea
 without a header compare a ``Sample`` of records with the expected content. A column is refused if
 most of its cells do not match; single bad rows are rejected later, one by one.
 
-A reader of text calls ``check_text`` before it reads, one of delimited text ``check_delimited``: an
-error about bytes that are not text would not name the cause.
+A reader of text calls ``check_kind`` before it reads: an error about bytes that are not text would
+not name the cause.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _INTEGER_DIGITS = 39  # of 2^128 - 1
 _SHOWN = 50  # characters of a cell, in messages
 
 DELIMITERS = ",;\t|"
-#: Kinds of text, for readers of other files.
+#: Kinds of text.
 TEXT = Kind("text", "name the format of its rows, or fetch it again")
 JSON = Kind("JSON", "write one object a line; if it is an error of the server, fetch it again")
 INTEGER = re.compile(r"[0-9]+")
@@ -137,7 +137,7 @@ class Sample:
 
 def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Sample:
     """Read the first records of a member; BuildError if there is none, or no text."""
-    check_delimited(member)
+    check_kind(member, TEXT)
     with member.open() as stream:
         data = stream.read(_SAMPLE_BYTES)
     text = io.StringIO(data.decode("utf-8-sig", "replace"), newline="")
@@ -196,10 +196,12 @@ def begins_json(member: Member, *brackets: bytes) -> bool:
 
 
 def kind_of(member: Member) -> Kind | None:
-    """Return the kind of a member by its bytes; None for a text and for an unknown kind."""
+    """Return the kind of a member by its bytes; None for binary data of no known kind."""
     with member.open() as stream:
         start: bytes = stream.read(START_BYTES)
-    return looks_like(start, _ending(member) if is_binary(start) else b"")
+    if kind := looks_like(start, _ending(member) if is_binary(start) else b""):
+        return kind
+    return None if is_binary(start) else JSON if begins_json(member) else TEXT
 
 
 def _ending(member: Member) -> bytes:
@@ -214,26 +216,8 @@ def _ending(member: Member) -> bytes:
     return last
 
 
-def binary_kind_of(member: Member) -> Kind | None:
-    """Return the kind of a member that should be binary; None for an unknown kind."""
-    with member.open() as stream:
-        start: bytes = stream.read(START_BYTES)
-    return kind_of(member) or (None if is_binary(start) else TEXT)
-
-
-def check_text(member: Member) -> None:
-    """Raise BuildError if a member is of a known kind other than text."""
-    if kind := kind_of(member):
-        raise kind_error(member.label, kind)
-
-
-def check_delimited(member: Member) -> None:
-    """Raise BuildError if a member is not text, or JSON."""
-    check_text(member)
-    if begins_json(member):
-        raise kind_error(member.label, JSON)
-
-
-def kind_error(label: str, kind: Kind) -> BuildError:
-    """Return the error for a file of another kind than expected."""
-    return BuildError(label, f"this looks like {kind.name}", remedy=kind.remedy)
+def check_kind(member: Member, *expected: Kind) -> None:
+    """Raise BuildError if a member is of a known kind other than those expected."""
+    kind = kind_of(member)
+    if kind is not None and kind not in expected:
+        raise BuildError(member.label, f"this looks like {kind.name}", remedy=kind.remedy)

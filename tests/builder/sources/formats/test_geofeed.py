@@ -50,7 +50,6 @@ def test_a_feed_in_any_encoding(read: Read) -> None:
 WAYS = (
     "8.8.8.0/24,US,US-NJ,Newark,07101",
     " 8.8.8.0/24 ,\tUS , US-NJ , Newark , 07101 ",
-    "8.8.8.0/24,us,us-nj,Newark,07101,",
     '8.8.8.0/24,US,NJ,Newark,07101,more,"even, more',
     '8.8.8.0/24,US,US-NJ,Newark,07101# comment, with "quotes',
     "8.8.8.0/24,US,US-NJ,Newark,07101 , # comment",
@@ -59,15 +58,12 @@ WAYS = (
 )
 CELLS: dict[str, dict[str, str]] = {
     "8.8.8.8": {},
-    "8.8.8.8,": {},
     "8.8.8.8,US": {"country_code": "US"},
     "8.8.8.8,US,US-NJ": {"country_code": "US", "region_code": "NJ"},
     "8.8.8.8,US # only": {"country_code": "US"},
     "8.8.8.8,,,,": {},
     "8.8.8.8,ZZ,,,": {},
-    "8.8.8.8,zz": {},
     "8.8.8.8,US,CA-ON,": {"country_code": "US"},
-    "8.8.8.8,US,New Jersey,": {"country_code": "US"},
     "8.8.8.8,,US-NJ,": {},  # a region is nothing without its country
     '8.8.8.8,US,,"A ""quoted"" town #5",': {
         "country_code": "US",
@@ -91,7 +87,6 @@ BAD = {
     '8.8.8.0/24,US,,"Newark,': "not an address",
     '8.8.8.0/24,US,,New"ark" #': None,
     "8.8.8.0/24,US\x1f": "wrong number of cells",
-    "2600:100:/32,US": "not an address",
     "8.8.8.0/24 US": "not a prefix length",
 }
 

@@ -128,16 +128,16 @@ def expected(database: int) -> Stated:
 def test_every_database_by_the_words_of_its_name(read: Read) -> None:
     for database, (groups, width) in DATABASES.items():
         assert len(place_cells(database)) + 2 == width
-        name = f"IP-{'-'.join(GROUPS[group][2] for group in groups.split())}-SAMPLE.csv"
-        reading = read({name: ipv4(database)}, OWN + one("ip2location", name))
-        assert reading.ranges() == {"5.1.4.0/22": stated(database)}, name
-        source = reading.source
-        assert (source.read, source.rejected, source.nulled) == (3, {}, {}), name
+        named = f"IP-{'-'.join(GROUPS[group][2] for group in groups.split())}-SAMPLE.csv"
+        for name in (named, "a.csv"):  # the content shows the database as well
+            reading = read({name: ipv4(database)}, OWN + one("ip2location", name))
+            assert reading.ranges() == {"5.1.4.0/22": stated(database)}, name
+            source = reading.source
+            assert (source.read, source.rejected, source.nulled) == (3, {}, {}), name
     check_offers("ip2location", [{"": stated(26)}])
 
 
-def test_the_content_shows_the_database(read: Read, tmp_path: Path) -> None:
-    # Stated wrongly, no database of the same width is taken for another.
+def test_no_database_is_taken_for_another_of_its_width(tmp_path: Path) -> None:
     mistakes = [
         (database, other)
         for database, other in permutations(DATABASES, 2)
@@ -149,9 +149,6 @@ def test_the_content_shows_the_database(read: Read, tmp_path: Path) -> None:
         error = refused(tmp_path, "a.csv", ipv4(database), text)
         assert f"so this is not IP2Location DB{other}" in error.problem
         assert error.line in (1, 2)  # 0.000000 would be no isp, - would be none
-    for database in DATABASES:
-        reading = read({"a.csv": ipv4(database)}, OWN + one("ip2location", "a.csv"))
-        assert reading.ranges() == {"5.1.4.0/22": stated(database)}, database
 
 
 def test_mapped_addresses_and_missing_values(read: Read) -> None:

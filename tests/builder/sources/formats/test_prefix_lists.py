@@ -59,7 +59,6 @@ ORACLE: dict[str, Any] = {
         {"region": "us-ashburn-1", "cidrs": [{"cidr": "134.70.24.0/21", "tags": ["OSN"]}]},
     ],
 }
-LIST = "173.245.48.0/20\n2400:cb00::/32"
 DOCUMENTS = {
     "aws": AWS,
     "azure": AZURE,
@@ -119,17 +118,12 @@ def test_each_document(read: Read) -> None:
     for at, (name, document) in enumerate(DOCUMENTS.items()):
         reading = read({"a.json": json.dumps(document, indent=at % 3 or None)}, RECIPE)
         assert (reading.source.rejected, reading.source.nulled) == ({}, {})
+        assert reading.source.rows["duplicate"] == (name in ("aws", "azure"))
         assert reading.ranges() == EXPECTED[name]
     check_offers("cloud", EXPECTED.values())
 
 
-def test_services_families_lists_and_providers(read: Read) -> None:
-    reading = read({"a.json": json.dumps(AWS)}, one("cloud", "a.json"))
-    source = reading.source
-    amazon = {"organization": AWS_, "user_type": "hosting"}
-    assert [*reading.ranges().items()][-1] == ("3.5.140.0/22", amazon)
-    assert (source.read, source.rows["duplicate"]) == (6, 1)
-    assert source.unread == ("region", "service")
+def test_entries_of_two_families_and_files_of_two_providers(read: Read) -> None:
     entry = {"ipv4Prefix": "34.1.208.0/20", "ipv6Prefix": "2600:1900::/44"}
     reading = read({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
     assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
