@@ -16,7 +16,7 @@ class Options:
 
     force: bool = False
     rejects: Path | None = None
-    max_rejects: int | str | None = None  # of a source table; None: as its recipe says
+    max_rejects: int | str | None = None  # of a source table; None: the limit of the recipe
     max_nulled: int | str | None = None  # of each field of it
     max_memory: str | int | None = None  # such as "2GB"; None: three quarters of free memory
     cache: Path | None = None  # of downloaded files; None: the user's cache folder

@@ -33,7 +33,7 @@ class Kind:
     option: str = ""
 
 
-#: By word. Without a default, only a recipe limits what is no mistake of a vendor as such.
+#: By word. Kinds without a default are normal in good files: only a recipe limits them.
 KINDS = {
     "not kept": Kind("column", " (fields of the recipe)", "dropped"),
     "not read": Kind("column", counter="unread"),
@@ -73,6 +73,7 @@ class SourceReport:
     emptied: Counter[str] = field(default_factory=Counter)  # cells by word of ``cells.empty``
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
     swapped: int = 0  # far rows that are inside if latitude and longitude are swapped
+    coded: int = 0  # rows whose region has a code for a name
     private_layers: tuple[str, ...] = ()  # of own columns that are private
     fields: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -157,12 +158,22 @@ class BuildReport:
     seconds: float = 0.0
 
     def warn(self, sources: Iterable[Source], rejects: Path | None) -> None:
-        """Add warnings of far rows, and of sources that decide nothing; ``rejects`` lists rows."""
+        """Add warnings of far rows, of codes read as names, and of sources that decide nothing.
+
+        ``rejects`` is the file that lists rows.
+        """
         for report in self.sources:
             if text := report.text("far"):
                 if report.swapped:
                     text += f"; {report.swapped:,} are inside if latitude and longitude are swapped"
                 self.warnings.append(f"{report.name}: {text}; {rejects_file(rejects)} lists them")
+            named = report.stated["region_name"]
+            if 2 * report.coded > named:
+                text = f"region_name is a code in {report.coded:,} of {count_text(named, 'row')}"
+                remedy = (
+                    'if the column has codes, map it in a recipe, columns = { region_code = "…" }'
+                )
+                self.warnings.append(f"{report.name}: {text}; {remedy}")
         self.warnings.extend(
             f"{source.name} decides no address: earlier sources decide all of its rows"
             for source in sources

@@ -56,13 +56,13 @@ def build(
     With ``force`` an existing dataset is replaced, and ``max_drop`` of a source compares with it.
     ``rejects`` is a CSV file to write the rejected rows and the rows with invalid values to.
     ``max_rejects`` is the number of rejected rows that each source may have, ``max_nulled`` the
-    number of invalid values of each of its fields; either may be a share such as "5%". None: as the
-    recipe says, or 1 %.
-    ``max_memory`` is the memory of the build, such as "1GB" or a number of bytes; None: three
-    quarters of free memory. Ranges beyond it go to files beside the output. ``cache`` is the folder
-    of downloaded files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline``
-    remote sources are taken from the cache only. ``signing_keys`` is the file of a private key that
-    signs the dataset, or several.
+    number of invalid values of each of its fields; either may be a share such as "5%". By
+    default, the limits of the recipe apply, or 1 %.
+    ``max_memory`` is the memory of the build, such as "1GB" or a number of bytes; by default,
+    three quarters of free memory. Ranges beyond it go to files beside the output. ``cache`` is the
+    folder of downloaded files; by default, ``$GEOLOOKUP_CACHE``, else the user's cache folder. With
+    ``offline`` remote sources are taken from the cache only. ``signing_keys`` is the file of a
+    private key that signs the dataset, or several.
 
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all

@@ -46,8 +46,8 @@ def check_recipe(
 ) -> RecipeCheck:
     """Check a recipe or data; ``against`` is a dataset or store to compare with.
 
-    ``load`` returns the recipe; None: that of the name. ``name`` is empty if a call names the
-    sources.
+    ``load`` returns the recipe; by default, ``name`` is loaded. ``name`` is empty if a call names
+    the sources.
     """
     report = RecipeCheck(name := str(name))
     if against is not None:
@@ -115,6 +115,10 @@ def _read(check: SourceCheck, overlaid: OverlaidSources, number: int, spec: Sour
 
     def add(source: SourceSpec) -> None:
         del overlaid.report.sources[tables:], overlaid.rejects[rejects:]
+        cells = auto.guessed_cells(source)
+        if check.suggested:  # read as the proposed recipe reads it
+            source = replace(source, options={**source.options, **cells})
+        check.suggested |= cells
         overlaid.add(number, source)
 
     with _noted(check):

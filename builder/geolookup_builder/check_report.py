@@ -122,7 +122,7 @@ class RecipeCheck:
     def _lines(self) -> Iterator[str]:
         for source in self.sources:
             yield from source.lines()
-            if not self.is_data:
+            if not (self.is_data and source.problem):
                 for key, value in source.suggested.items():
                     yield f"  add         {key} = {toml_text(value)}"
         yield from (f"warning: {warning}" for warning in self.warnings)

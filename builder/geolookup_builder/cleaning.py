@@ -24,6 +24,7 @@ from geolookup_builder.layer_values import Column, Distinct, Tuples, distinct
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.reference.country_boxes import far_places
 from geolookup_builder.rejects import MOST_LISTED, Remarks
+from geolookup_builder.sources.formats.vendor_values import REGION_CODE
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Reference, clean, reason_of
 
@@ -53,6 +54,7 @@ class CleanBatch:
     nulled_cells: list[Remarks]
     far: I64  # rows far outside their country
     swapped: int  # how many of them swapped coordinates bring inside
+    coded: int  # rows whose region has a code for a name
 
 
 class _Loss(NamedTuple):
@@ -92,6 +94,7 @@ def clean_batch(batch: Batch, spec: SourceSpec, reference: Reference) -> CleanBa
         nulled_cells=[_listed(batch, spec, loss) for loss in losses],
         far=far,
         swapped=swapped,
+        coded=_coded(columns, is_accepted),
     )
 
 
@@ -138,7 +141,9 @@ def take_dependents(
                 codes, values = columns[name].codes, columns[name].values
                 rows = is_without & (codes >= 0)
                 columns[name] = Column(np.where(rows, np.int32(-1), codes), values)
-                yield _Loss(name, rows & is_accepted, field)
+                # A count of 0 would come first in the report, before the cause in a later batch.
+                if (rows & is_accepted).any():
+                    yield _Loss(name, rows & is_accepted, field)
 
 
 def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bools | None]:
@@ -167,6 +172,17 @@ def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference
         return Counter()
     words = texts.take(cells.indices.filter(pa.array(is_accepted)))
     return Counter(words.filter(pc.is_in(words, aliases)).to_pylist())
+
+
+def _coded(columns: dict[str, Column], is_accepted: Bools) -> int:
+    """Count the accepted rows whose region has a code for a name, if no column has its code."""
+    if _REGION in columns or "region_name" not in columns:
+        return 0
+    codes, names = columns["region_name"].codes, columns["region_name"].values
+    is_code = pc.fill_null(pc.match_substring_regex(names, f"^({REGION_CODE})$"), False)
+    # The last: the code -1 of an unknown name.
+    is_coded = np.append(is_code.to_numpy(zero_copy_only=False), False)[codes]
+    return int(np.count_nonzero(is_coded & is_accepted))
 
 
 def _far(location: Distinct | None) -> tuple[I64, int]:

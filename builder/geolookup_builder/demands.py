@@ -52,7 +52,7 @@ _OF = {"ipv4": "public IPv4 addresses", "ipv6": "IPv6 addresses with any value"}
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The value of a field for all addresses of a network: one of ``values``; none is unknown."""
+    """The value of a field for all addresses of a network: one of ``values``; unknown if empty."""
 
     text: str
     network: Network
@@ -269,7 +269,7 @@ def _covered(floors: tuple[Floor, ...], dataset: Path, earlier: Path | None) -> 
             of = before[floor.family].with_value.get(path, 0)
             what = f"{floor.family} addresses before"
         observed = f"{count:,} of {of:,} {what} ({count / of if of else 0:.4%})"
-        # No address of IPv6 has a value: that is no share of them. Before, it is no loss.
+        # Without any IPv6 value, every share fails. Without one before, nothing is lost.
         least = floor.least.least(of if floor.is_of_before else max(of, 1))
         yield Demand(floor.text, observed, count >= least)
 

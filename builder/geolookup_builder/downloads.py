@@ -38,7 +38,7 @@ class NotInCacheError(BuildError):
 def download(
     spec: SourceSpec, remote: Remote, cache: Path | None, progress: Progress
 ) -> FetchedFile:
-    """Download the file of a source unless it is current; ``cache`` None: the user's folder.
+    """Download the file of a source unless it is current; by default into the user's cache.
 
     Raises BuildError.
     """
@@ -101,7 +101,7 @@ def accept(sources: Iterable[SourceSpec], cache: Path | None) -> None:
 def with_local_paths(
     recipe: Recipe, cache: Path | None, progress: Progress, *, offline: bool
 ) -> Recipe:
-    """Return the recipe with local paths only; ``cache`` None: the user's cache folder.
+    """Return the recipe with local paths only; by default with the user's cache folder.
 
     With ``on_missing = "skip"`` a source that is missing is left out, with a warning. Raises
     BuildError if all are, or another file cannot be downloaded or has another digest than stated.

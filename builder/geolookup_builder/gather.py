@@ -118,6 +118,7 @@ class SourceRows:
         report.aliases.update(batch.aliases)
         report.rows["far"] += len(batch.far)
         report.swapped += batch.swapped
+        report.coded += batch.coded
         if self.nbytes + self._size_of_values() - self._values > self._columns.budget.rows:
             self._columns.in_files = True
             self.end_run()

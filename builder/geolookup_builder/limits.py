@@ -21,6 +21,7 @@ from geolookup.errors import BuildError, count_text
 from geolookup_builder.build_report import KINDS, SourceReport, rejects_file
 from geolookup_builder.recipe.names import source_columns
 from geolookup_builder.recipe.table import Table
+from geolookup_builder.vocabulary import EMPTY_WORDS
 
 if TYPE_CHECKING:
     from geolookup.remote.key import Mask
@@ -78,6 +79,15 @@ BOUNDS = {
         for word, kind in KINDS.items()
     },
 }
+#: How a recipe reads invalid values, by their reason.
+_REMEDIES = {
+    'write decimal = "," in [source.cells], ': r"'[+-]?\d+,\d+' is not a (finite )?number",
+    # Quoted as Python does: a backslash is two, as in a recipe.
+    'write empty = ["{}"] in [source.cells], ': (
+        f"'({'|'.join(re.escape(repr(word)[1:-1]) for word in sorted(EMPTY_WORDS))})' "
+    ),
+    "swap latitude and longitude in columns, ": r"latitude '[+-]?(9\d|1[0-7]\d)(\.\d*)?' is not",
+}
 #: By key and field; the empty field is of all others.
 Limits = Mapping[str, Mapping[str, Bound]]
 
@@ -128,11 +138,17 @@ def check_limits(
             if kind.noun == "column":
                 text += f": {', '.join(getattr(report, kind.counter))}"
             text += f", the limit is {bound.of(whole):,} ({key(word)} = {bound})"
-            cells = "state its words and decimals in [source.cells], " if field else ""
-            remedy = f"correct the file, {cells}or raise {key(word)} in its [[source]]"
-            remedy += f" or by 'build {kind.option} LIMIT'" if kind.option else ""
             first = rejects and rejects.first(word, field, mask)
+            remedy = f"correct the file, {_written(first.reason) if first else ''}"
+            remedy += f"or raise {key(word)} in its [[source]]"
+            remedy += f" or by 'build {kind.option} LIMIT'" if kind.option else ""
             if not first:
                 raise BuildError(recipe, text, remedy=remedy)
             text, remedy = f"{first.reason}; {text}", f"{remedy}; {rejects_file(listed)} lists all"
             raise BuildError(first.file, text, line=first.line or None, remedy=remedy)
+
+
+def _written(reason: str) -> str:
+    """Return how a recipe reads an invalid value, for a message; empty if it cannot."""
+    matches = ((remedy, re.search(pattern, reason)) for remedy, pattern in _REMEDIES.items())
+    return next((remedy.format(*match.groups()) for remedy, match in matches if match), "")

@@ -36,7 +36,7 @@ class MemoryBudget:
 
     @classmethod
     def of(cls, max_memory: str | int | None) -> MemoryBudget:
-        """Return the budget of an option; None: three quarters of the memory that is free.
+        """Return the budget of an option; by default, three quarters of the free memory.
 
         Raises ValueError for a size that is not one, or too small.
         """

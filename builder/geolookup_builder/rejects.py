@@ -30,7 +30,7 @@ _FAR = f"far: coordinates over {FAR_KM} km outside their country"
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """What is wrong with rows: a word of ``KINDS``, and a text of each row.
+    """A problem of rows: a word of ``KINDS``, and a text for each row.
 
     Of a ``field`` the texts are values; ``reason`` follows each.
     """

@@ -44,7 +44,7 @@ Counted = tuple[SourceReport, Mapping[int, Partition]]
 class Restriction:
     """What a source keeps: answers that meet all conditions, in a family and a network.
 
-    ``networks`` None: any network.
+    Without ``networks``, any network is kept.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -147,8 +147,8 @@ def kept_space(
 ) -> dict[int, Partition]:
     """Return by family the space that is kept.
 
-    ``families`` are the intervals of the source, by their rows. What is left out of its tables is
-    counted in their reports. Raises BuildError for a value of ``only`` that no answer can have. A
+    ``families`` are the intervals of the source, by their rows. Rows that are left out of a table
+    are counted in its report. Raises BuildError for a value of ``only`` that no answer can have. A
     value that no answer of the source has is a warning.
     """
     restriction, kept = spec.restriction, dict[int, Partition]()

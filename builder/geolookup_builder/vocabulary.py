@@ -14,6 +14,12 @@ import pyarrow as pa
 from geolookup.contract.fields import BY_SOURCE_COLUMN, Field
 
 Words = Mapping[str, str | None]
+#: Cells that mean nothing in many files. The generic formats read them as texts, unless a recipe
+#: has them in ``empty``.
+EMPTY_WORDS = frozenset(
+    {r"\N", "-", "--", "?", "N/A", "n/a", "#N/A", "NULL", "Null", "null", "(null)"}
+    | {"None", "none", "NaN", "nan"}
+)
 NO_WORD = ""
 
 _CONNECTION_TYPES: Words = {

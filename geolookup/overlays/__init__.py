@@ -8,8 +8,8 @@ a dataset like any other, so the same kind of engine answers from it::
 
 IDENTITY is a digest of the paths and of the trusted keys: a result of an unsigned base never
 answers where keys are demanded. KEY is a digest of the base's generation, and of the file and the
-files that its recipe names: of their content over a dataset, else of their sizes and times. A
-change of any makes another dataset.
+files that its recipe names: of their content over a dataset, else of their fingerprints. A change
+of any makes another dataset.
 """
 
 from __future__ import annotations
@@ -154,13 +154,13 @@ class CompiledPath:
         digest = hashlib.sha256(b"" if base is None else base.generation.encode())
         for path in files_of(self._file):
             digest.update(os.fsencode(f"\0{path.name}\0"))
-            digest.update(_size_and_time(path) if base is None else _digest(path))
+            digest.update(_state(path) if base is None else _digest(path))
         return self._prefix + digest.hexdigest()[:_DIGITS]
 
 
-def _size_and_time(path: Path) -> bytes:
+def _state(path: Path) -> bytes:
     """Return what changes with a file that may be too large to be read at each opening."""
-    return repr((file_fingerprint(path) or ())[1:]).encode()
+    return repr(file_fingerprint(path)).encode()
 
 
 def _digest(path: Path) -> bytes:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from geolookup.store.requirements import Requirements
 
-    Fingerprint = tuple[int, int, int] | None
+    Fingerprint = tuple[int, int, int, int] | None
     T = TypeVar("T")
 
 #: How often changing files are read: a file that changes all the time ends it.
@@ -41,13 +41,14 @@ def fingerprint(path: str) -> Fingerprint:
 
 
 def file_fingerprint(path: str | os.PathLike[str]) -> Fingerprint:
-    """Return a value that changes when a file is replaced; None without a file."""
+    """Return a value that changes when a file is written or replaced; None without a file."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):  # ValueError: not a path at all
         return None
-    # A rename brings another inode; time and size differ if the file system reuses inodes.
-    return status.st_ino, status.st_mtime_ns, status.st_size
+    # A rename brings another inode; times and size differ if the file system reuses inodes.
+    # `touch -r` and `rsync --inplace -t` set mtime, but no program can set ctime.
+    return status.st_ino, status.st_ctime_ns, status.st_mtime_ns, status.st_size
 
 
 def retry_if_changed(read: Callable[[], T], fingerprint_of: Callable[[], object]) -> T:

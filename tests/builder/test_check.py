@@ -166,6 +166,13 @@ FOREIGN = {
         'delimiter = "\\t"\n'
         'columns = { network = "ip", netmask = "mask", country_code = "land" }'
     ),
+    "IP,Country Code\n8.8.8.0/24,DE\n": (
+        'columns = { network = "IP", country_code = "Country Code" }'
+    ),
+    "cidr;isp;land;breite;laenge\n8.8.8.0/24;x;DE;52.5;13.4\n": (
+        'delimiter = ";"\ncolumns = { network = "cidr", isp = "isp",'
+        ' country_code = "land", latitude = "breite", longitude = "laenge" }'
+    ),
 }  # fmt: skip
 
 
@@ -180,6 +187,7 @@ def test_the_proposed_recipe_reads_the_file(tmp_path: Path, text: str) -> None:
         assert not proposed
         return
     assert head == str(tmp_path / "a.toml")
+    assert "did you mean" not in source_of(report).problem  # the recipe answers that
     assert proposed.endswith(f'format = "csv"\npath = "a.csv"\n{FOREIGN[text]}')
     assert not checked(tmp_path, {}, proposed).has_problem
     dataset, _ = build_at(tmp_path, {}, proposed, max_rejects=None, empty="")
@@ -187,18 +195,51 @@ def test_the_proposed_recipe_reads_the_file(tmp_path: Path, text: str) -> None:
         assert engine.get("8.8.8.8", "country") == "DE"
 
 
-def test_a_recipe_is_proposed_although_values_are_lost(tmp_path: Path) -> None:
-    rows = "Network;Site;Country;Lat;Lon\n8.8.8.0/24;HQ;DE;52,52;13,4\n8.8.9.0/24;B;DE;N/A;N/A\n"
-    (tmp_path / "a.csv").write_text(rows, encoding="utf-8")
+def test_nested_keys_are_proposed(tmp_path: Path) -> None:
+    keys = '{"net": {"cidr": "8.8.8.0/24"}, "geo": {"country": {"iso_code": "DE"}}}\n'
+    (tmp_path / "a.jsonl").write_text(keys, encoding="utf-8")
+    report = check_recipe(tmp_path / "a.jsonl", Options(), Progress(silent=True))
+    assert source_of(report).suggested == {
+        "columns": {"network": "net.cidr", "country_code": "geo.country.iso_code"}
+    }
+    assert source_of(report).tables[0].used == 1
+
+
+#: Files with cells that the generic CSV reads as texts, and the option that reads them.
+CELLS = {
+    "Start IP;End IP;Country;Region;Town;Lat;Lon\n8.8.8.0;8.8.8.255;DE;BE;-;52,52;13,4\n"
+    "8.8.9.0;8.8.9.255;DE;NULL;\\N;N/A;N/A\n": (
+        'delimiter = ";"\ncolumns = { first = "Start IP", last = "End IP",'
+        ' country_code = "Country", region_code = "Region", city_name = "Town",'
+        ' latitude = "Lat", longitude = "Lon" }\n'
+        r'cells = { empty = ["-", "N/A", "NULL", "\\N"], decimal = "," }'
+    ),
+    "network,country,city\n8.8.8.0/24,DE,-\n": 'cells = { empty = ["-"] }',
+    "network,country,city\n8.8.8.0/24,DE,A-B\n": "",
+    'network,country,lat,lon\n8.8.8.0/24,DE,"52,5","13,4"\n': 'cells = { decimal = "," }',
+}
+
+
+@pytest.mark.parametrize("text", CELLS)
+def test_cells_are_proposed_as_the_sample_has_them(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
     report = check_recipe(tmp_path / "a.csv", Options(), Progress(silent=True))
-    assert "the delimiter is ';'" in source_of(report).problem
-    assert "'52,52' is not a" in source_of(report).problem
-    assert "in [source.cells], or raise" in source_of(report).problem
     proposed = "\n".join(report.lines()).partition("A recipe to write, such as ")[2]
-    proposed = proposed.partition(":\n\n")[2] + '\n[source.cells]\ndecimal = ","\n'
-    problem = source_of(checked(tmp_path, {}, proposed)).problem
-    assert "'N/A' is not a" in problem
-    assert not checked(tmp_path, {}, proposed + 'empty = ["N/A"]\n').has_problem
+    assert proposed.partition('path = "a.csv"\n')[2] == CELLS[text]
+    if CELLS[text]:
+        report = checked(tmp_path, {}, proposed.partition(":\n\n")[2])
+        assert not report.has_problem
+        assert not source_of(report).suggested
+
+
+def test_a_recipe_is_told_of_cells(tmp_path: Path) -> None:
+    """Its own rows are counted as a build of it would."""
+    rows = "network,country,city\n8.8.8.0/24,DE,-\n8.8.9.0/24,DE,Berlin\n"
+    report = checked(tmp_path, {"a.csv": rows}, recipe('path = "a.csv"'))
+    assert not source_of(report).tables[0].emptied
+    assert '  add         cells = { empty = ["-"] }' in [*report.lines()]
+    told = recipe('path = "a.csv"\n[source.cells]\nempty = ["?"]')
+    assert not source_of(checked(tmp_path, {}, told)).suggested
 
 
 def test_a_source_to_download(tmp_path: Path) -> None:

@@ -226,6 +226,21 @@ def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
     assert str(error).startswith(problem)
 
 
+REMEDIES = {
+    'latitude,longitude\n8.8.8.8,"52,5","13,4"': 'write decimal = "," in [source.cells]',
+    "asn\n8.8.8.8,N/A": 'write empty = ["N/A"] in [source.cells]',
+    "asn\n8.8.8.8,\\N": r'write empty = ["\\N"] in [source.cells]',
+    "latitude,longitude\n8.8.8.8,-122.1,37.4": "swap latitude and longitude in columns",
+    "latitude,longitude\n8.8.8.8,200,37.4": "correct the file",
+}
+
+
+@pytest.mark.parametrize("rows", REMEDIES)
+def test_how_a_recipe_reads_invalid_values(tmp_path: Path, rows: str) -> None:
+    error = fails(tmp_path, {"a.csv": f"network,{rows}"}, max_nulled=None)
+    assert f"{REMEDIES[rows]}, or raise max_nulled" in str(error)
+
+
 def test_rejects_of_a_build_that_stops(tmp_path: Path) -> None:
     fails(tmp_path, {"a.csv": counted(1, 2)}, max_rejects=0, rejects=tmp_path / "r.csv")
     assert len((tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()) == 3

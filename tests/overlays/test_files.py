@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import shutil
 import sys
@@ -52,6 +53,20 @@ def test_data_are_compiled_once_and_after_a_change(
     assert city(sites) == "Other"
     with pickle.loads(pickled) as former:  # noqa: S301 - ours
         assert former.get("8.8.8.8", "city") == "Site"
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_change_of_equal_size_and_time_is_noticed(sites: Path, is_replaced: bool) -> None:
+    """As `rsync -t` and `cp -p` leave it: written in place, or by a rename."""
+    before, other = sites.stat(), OTHER.replace("Other", "Town")
+    with geolookup.open(sites) as engine:
+        target = sites.with_suffix(".new") if is_replaced else sites
+        target.write_text(other, encoding="utf-8")
+        os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
+        target.rename(sites)
+        assert sites.stat().st_size == before.st_size
+        assert engine.reload()
+        assert city(sites) == engine.get("8.8.8.8", "city") == "Town"
 
 
 def test_a_recipe_and_an_overlay_over_a_file(tmp_path: Path, sites: Path, cache: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import Path, PurePath
@@ -147,9 +147,9 @@ def of_document(
     )
 
 
-def toml_text(value: str | int | Mapping[str, str | int]) -> str:
+def toml_text(value: str | int | Sequence[str] | Mapping[str, Any]) -> str:
     """Return a value, or a table of values with bare keys, as a recipe states it."""
-    if isinstance(value, str | int):  # TOML has the escapes of JSON, but no surrogates
+    if not isinstance(value, Mapping):  # TOML has the escapes of JSON, but no surrogates
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return f"{{ {', '.join(f'{key} = {toml_text(text)}' for key, text in value.items())} }}"
 

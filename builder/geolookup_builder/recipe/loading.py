@@ -110,9 +110,9 @@ def recipe_of_call(
 ) -> Recipe:
     """Return the recipe that a call names, or the recipe of its sources.
 
-    ``dataset`` are keys of ``[dataset]``; None: not stated. Raises TypeError for a source that is
-    neither a path nor a table, and without a recipe and sources; ValueError with both, or with
-    empty sources; BuildError as for a recipe file.
+    ``dataset`` are keys of ``[dataset]``; those that are None are left out. Raises TypeError for a
+    source that is neither a path nor a table, and without a recipe and sources; ValueError with
+    both, or with empty sources; BuildError as for a recipe file.
     """
     keys = {key: value for key, value in dataset.items() if value is not None}
     tables = {} if columns is None else {"columns": columns}
@@ -166,7 +166,7 @@ def slice_recipe(
     families: Sequence[int] = (),
     fields: Sequence[str] = (),
 ) -> Recipe:
-    """Return the recipe of a part of a dataset, store or archive; ``name`` is of the new dataset.
+    """Return the recipe of a part of a dataset, store or archive; ``name`` names the new dataset.
 
     ``unwanted`` are conditions that no answer may meet. Conditions may name own columns of the
     dataset. Raises BuildError for a malformed condition, network or field, DatasetError if there

@@ -13,17 +13,21 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
+from geolookup.contract.fields import REAL
 from geolookup.errors import BuildError, listed, name_text
 from geolookup_builder.datasets.source import is_dataset_path
 from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec, toml_text
-from geolookup_builder.recipe.names import near_column
+from geolookup_builder.recipe.names import RANGE_NAMES, mapped_columns, near_column
 from geolookup_builder.sources import FORMATS
+from geolookup_builder.sources.formats.vendor_values import REGION_CODE
 from geolookup_builder.sources.reading.dictionary_columns import LENGTHS
+from geolookup_builder.sources.reading.dictionary_columns import OPTION as CELLS
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS
+from geolookup_builder.sources.reading.products import names_of_fields
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.sources.reading.sniffing import (
     ADDRESS,
@@ -40,6 +44,7 @@ from geolookup_builder.sources.reading.sniffing import (
     opening,
     sample,
 )
+from geolookup_builder.vocabulary import EMPTY_WORDS
 
 NAME = "auto"
 REMEDY = 'name the format in a recipe: format = "…"'
@@ -55,7 +60,9 @@ _CONTENT = {
     "asn": re.compile(r"AS[0-9]{1,10}", re.IGNORECASE),
     "time_zone": re.compile(r"[A-Z][A-Za-z]+/[A-Z][A-Za-z_/-]+"),
 }
-_DEGREES = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
+_DEGREES = re.compile(r"[+-]?[0-9]{1,3}[.,][0-9]+")
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_REGION = re.compile(REGION_CODE)
 _NETMASK = re.compile("|".join(map(re.escape, LENGTHS)))
 
 
@@ -182,14 +189,71 @@ def changed(spec: SourceSpec, error: BuildError) -> SourceSpec | None:
     """Return a source with the options that an error suggests, or with guessed ones, or None."""
     options = error.options if isinstance(error, NearMissError) else {}
     if not options.keys() <= spec.options.keys():
-        return replace(spec, options={**options, **spec.options})
+        return _by_cells(spec, {**options, **spec.options})
     is_unread = spec.format == "auto" or isinstance(error, NearMissError)
     if is_unread and spec.format in ("auto", "csv") and "columns" not in spec.options:
         with suppress(BuildError):  # not a delimited text
-            first = members(spec.path, spec.base, ("",))[0]
-            if guessed := _options(opening(first).start):
-                return replace(spec, format="csv", options={**spec.options, **guessed})
+            if guessed := _options(_start(spec)):
+                return _by_cells(replace(spec, format="csv"), {**spec.options, **guessed})
     return None
+
+
+def _by_cells(spec: SourceSpec, options: Mapping[str, Any]) -> SourceSpec:
+    """Return a source with guessed options, and what the cells show beside the names of columns.
+
+    Fields that no name shows are added. Names of regions are codes if their cells are.
+    """
+    if "columns" in spec.options or "columns" not in options:
+        return replace(spec, options=options)
+    columns, guessed = dict(options["columns"]), dict[str, Any]()
+    with suppress(BuildError):  # not a delimited text
+        guessed = _options(_start(spec)).get("columns", {})
+    for field, name in guessed.items():
+        if field not in RANGE_NAMES and name not in columns.values():
+            columns.setdefault(field, name)
+    spec = replace(spec, options={**options, "columns": columns})
+    names = _cells_by_field(spec).get("region_name", [])
+    if "region_code" in columns or not _holding([names], _REGION):
+        return spec
+    code = {"region_name": "region_code"}
+    columns = {code.get(field, field): name for field, name in columns.items()}
+    return replace(spec, options={**options, "columns": columns})
+
+
+def _start(spec: SourceSpec) -> Member:
+    """Return the beginning of the first file of a source."""
+    return opening(members(spec.path, spec.base, ("",))[0]).start
+
+
+def guessed_cells(spec: SourceSpec) -> dict[str, Any]:
+    """Return the option ``cells`` that the first rows of a CSV show; empty if it needs none."""
+    if spec.format != "csv" or CELLS in spec.options:
+        return {}
+    by_field, fields = _cells_by_field(spec), spec.schema.by_source_column
+    words = EMPTY_WORDS.intersection(chain.from_iterable(by_field.values()))
+    numbers = [
+        cell for name, cells in by_field.items() if fields[name].type == REAL for cell in cells
+    ]
+    guessed: dict[str, Any] = {"empty": sorted(words)} if words else {}
+    if any(map(_COMMA.fullmatch, numbers)) and not any("." in number for number in numbers):
+        guessed["decimal"] = ","
+    return {CELLS: guessed} if guessed else {}
+
+
+def _cells_by_field(spec: SourceSpec) -> dict[str, list[str]]:
+    """Return the first cells of each field of a delimited text, without empty ones."""
+    with suppress(BuildError):  # not a delimited text
+        field_of = names_of_fields(spec.schema)
+        field_of |= {column: field for field, column in mapped_columns(spec).items()}
+        rows = sample(_start(spec), spec.options.get("delimiter", ","))
+        has_header = spec.options.get("header", True)
+        names = rows.records[0][1] if has_header else map(str, range(1, rows.width + 1))
+        return {
+            field_of[name]: [cell for _, cell in rows.column(at)[has_header:] if cell]
+            for at, name in zip(range(rows.width), names, strict=False)
+            if field_of.get(name) in spec.fields
+        }
+    return {}
 
 
 def _unknown_file(opening: Opening) -> BuildError:
@@ -234,10 +298,11 @@ def _options(member: Member) -> dict[str, Any]:
 
 
 def _holding(columns: Sequence[Sequence[str]], pattern: re.Pattern[str]) -> list[int]:
-    """Return the columns whose cells match a pattern, but for a few."""
+    """Return the columns whose cells match a pattern, but for a few and those that are empty."""
+    stated = [[cell for cell in cells if cell not in EMPTY_WORDS] for cells in columns]
     return [
         at
-        for at, cells in enumerate(columns)
+        for at, cells in enumerate(stated)
         if cells and sum(map(bool, map(pattern.fullmatch, cells))) >= _LEAST * len(cells)
     ]
 

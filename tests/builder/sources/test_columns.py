@@ -18,6 +18,7 @@ from tests.builder.sources.formats.test_generic_typed import as_parquet
 from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
 from tests.builder.sources.formats.test_maxmind import BLOCKS
 from tests.builder.sources.readings import Read, Reading, fails, fields, one, read_at
+from tests.conftest import Build
 
 NET = "8.8.4.0/24"
 #: The headers of vendors' files that need no other file beside them.
@@ -275,3 +276,21 @@ def test_numbers_of_json_have_no_commas(read: Read) -> None:
     ):
         reading = read({name: content}, one("auto", name, *options))
         assert reading.at("8.8.4.4") == fields("latitude=47.5; longitude=8.5")
+
+
+REGIONS = {
+    "country,region\n8.8.8.0/24,US,CA\n8.8.9.0/24,US,US-NY\n9.9.9.0/24,US,Ohio\n": "2 of 3 rows",
+    "country,region_name\n8.8.8.0/24,AU,NSW\n": "1 of 1 row",
+    "country,region\n8.8.8.0/24,US,CA\n8.8.9.0/24,US,Iowa\n9.9.9.0/24,US,Ohio\n": "",
+    "country,region,region_code\n8.8.8.0/24,BR,DF,DF\n": "",
+}
+
+
+@pytest.mark.parametrize("rows", REGIONS)
+def test_names_of_regions_that_are_codes(build: Build, rows: str) -> None:
+    _, report = build({"a.csv": f"network,{rows}"})
+    expected = (
+        f"a.csv: region_name is a code in {REGIONS[rows]}; if the column has codes, map it in a"
+        ' recipe, columns = { region_code = "…" }'
+    )
+    assert report.warnings == ([expected] if REGIONS[rows] else [])

@@ -41,7 +41,7 @@ _INDEX = re.compile(r"|Unnamed: 0|__index_level_[0-9]+__")
 _RANGE_WORDS = {
     word: end
     for end, words in {
-        "network": "cidr prefix subnet netblock ip_prefix ip_range ip_network",
+        "network": "cidr prefix subnet netblock ip_prefix ip_range ip_network ip ip_address",
         "netmask": "mask subnet_mask",
         "first": "start_ip ip_start start ip_from range_start first_ip start_address from_ip",
         "last": "end_ip ip_end end ip_to range_end last_ip end_address to_ip",
@@ -132,7 +132,7 @@ def _ignored(names: Sequence[str]) -> dict[str, str]:
 def _check_header(header: Header, planner: Planner, delimiter: str = "") -> None:
     """Raise BuildError for a header that does not fit what the recipe says.
 
-    ``delimiter`` is that of a text file with a header.
+    ``delimiter`` separates the cells of a text file with a header.
     """
     found = next(_problems(header, planner), None)
     if found is None:
@@ -187,7 +187,7 @@ def _problems(header: Header, planner: Planner) -> Iterator[_Problem]:
 
 
 def _unknown(header: Header, planner: Planner) -> Iterator[_Problem]:
-    """Yield what is wrong with names that are not those of a range and of fields."""
+    """Yield the problems of names that are neither fields nor parts of a range."""
     field_of = {**dict(zip(RANGE_NAMES, RANGE_NAMES, strict=True)), **planner.names}
     unread = _ignored(header.names)  # once: a JSON object may have 100,000 members
     stated = [name for name in header.names if name not in unread]
@@ -225,7 +225,9 @@ def _mapping(stated: Sequence[str], field_of: Mapping[str, str]) -> dict[str, st
     for name in stated:
         meaning = field_of.get(name)
         if meaning is None and _NAME.fullmatch(name):
-            meaning = _RANGE_WORDS.get(name.casefold()) or near_column(name)
+            # "Start IP" and "range.start_ip".
+            word = name.casefold().replace(" ", "_").rpartition(".")[2]
+            meaning = _RANGE_WORDS.get(word) or near_column(name)
         if meaning:  # own.site_id is site_id in a recipe
             by_field[meaning.removeprefix(OWN_PREFIX)] = name
     ends = tuple(name for name in RANGE_NAMES if name in by_field)

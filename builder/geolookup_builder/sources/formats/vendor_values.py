@@ -24,6 +24,8 @@ from geolookup_builder.sources.reading.products import (
 
 #: A code, in columns that hold names in some editions of a file.
 ALPHA2 = "[A-Za-z]{2}"
+#: The code of a region, perhaps behind its country, in columns that hold names in some files.
+REGION_CODE = "([A-Z]{2}-)?[A-Z0-9]{1,3}"
 #: Why the products of a vendor that locate nothing are refused.
 NO_FIELD = "no field of a dataset holds its values"
 # 0, -0, +0.000 and " 0. ".

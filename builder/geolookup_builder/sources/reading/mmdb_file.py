@@ -6,8 +6,8 @@ is therefore limited. The library limits the size and depth of a record; any exc
 damaged file becomes one BuildError. Format: https://maxmind.github.io/MaxMind-DB/ (version 2.0).
 
 Records become columns of text, one for each path: ``city.names.en``. A step of a path is a key of a
-map, or a position in a list. A record that is itself a text or a number has the path ``.``: some
-lists state a country code for each network, and no map.
+map, which may have dots itself, or a position in a list. A record that is itself a text or a number
+has the path ``.``: some lists state a country code for each network, and no map.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MAX_VISITS = 4
 ITSELF = "."
 #: Limits memory if each record of a file has keys of its own.
 _MAX_PATHS = 10_000
-#: For a value that is neither a text nor a number: no field can hold it, so that it is counted.
+#: Stands for a map or a list: no field can hold it, so it is counted as invalid.
 _NO_CELL = "\0"
 #: Floats below hold every integer.
 _EXACT = 2.0**53
@@ -264,7 +264,16 @@ def _at(path: str, values_by_path: dict[str, Sequence[Record]]) -> Sequence[Reco
         # "city.names.en": the values at "city.names" are found once for all languages.
         above, _, step = path.rpartition(".")
         values = _at(above, values_by_path)
-        values_by_path[path] = [_below(value, step) for value in values]
+        values = [_below(value, step) for value in values]
+        # A key may have dots itself: "names.en" in "city", or "city.names.en" in the record.
+        while above and None in values:
+            above, _, last = above.rpartition(".")
+            step = f"{last}.{step}"
+            values = [
+                m.get(step) if v is None and m.__class__ is dict else v
+                for v, m in zip(values, _at(above, values_by_path), strict=True)
+            ]
+        values_by_path[path] = values
     return values_by_path[path]
 
 
@@ -297,9 +306,9 @@ def are_empty(records: Sequence[Record]) -> Bools:
 
 
 def are_other(records: Sequence[Record], paths: Collection[str]) -> Bools:
-    """Return which records are of a kind that none of the paths leads into.
+    """Return which records are of a kind that no path can read.
 
-    A text is one if all paths are keys; a map if the only path is ``.``.
+    No key can be read from a text, and ``.`` cannot be read from a map.
     """
     steps = {path.partition(".")[0] if path != ITSELF else path for path in paths}
     kinds: list[type] = []

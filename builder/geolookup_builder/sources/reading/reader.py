@@ -49,8 +49,8 @@ class RecordNumbers:
 
     A reader delivers only rows with the right number of cells; ``skipped`` are the records that
     have another. ``unread`` are the columns that nothing reads, ``offered`` the own columns that a
-    recipe can declare for the file. ``product`` is what decides the meaning of the columns, if
-    that is no table of the source.
+    recipe can declare for the file. ``product`` is the product that decides the meaning
+    of the columns, unless a table of the source does.
     """
 
     member: Member
@@ -125,7 +125,7 @@ Meaning = Callable[[pa.RecordBatch], tuple[ParsedRanges, Mapping[str, pa.Diction
 class SourceFormat:
     """A source format: its name in recipes, its own options, its reader and its detector.
 
-    ``detect`` says whether a file is of the format, for ``auto``; None or a BuildError: no.
+    ``detect`` says whether a file is of the format, for ``auto``; None and a BuildError mean no.
     ``stated_date`` reads the date of the data that a file states. ``products`` are what
     its files may be, unless a recipe states that.
     """

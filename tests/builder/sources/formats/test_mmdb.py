@@ -161,6 +161,27 @@ def test_mapped_fields(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "geolookup[mmdb]" in str(fails(tmp_path, files, recipe()))
 
 
+DOTTED = 'columns = { country_code = "geo.cc", city_name = "geo.city.en", isp = "net.isp" }'
+
+
+def test_keys_with_dots(read: Read) -> None:
+    """Are steps of a path like others, also beside records that nest them."""
+    dotted = {"geo.cc": "NO", "geo": {"city.en": "Oslo"}, "net.isp": "Acme"}
+    nested = {"geo": {"cc": "SE", "city": {"en": "Lund"}}, "net": {"isp": "Nord"}}
+    halves = {"geo.city": {"en": "Bergen"}, "geo": {"cc": "NO"}, "net": "none"}
+    flat = {"location.country_code": "NO", "network.isp": "Acme"}
+    records = {"8.8.8.0/24": dotted, "8.8.9.0/24": nested, "9.9.9.0/24": halves}
+    reading = read({"a.mmdb": mmdb(records)}, recipe(extra=DOTTED))
+    assert reading.ranges() == {
+        "8.8.8.0/24": fields("country_code=NO; city_name=Oslo; isp=Acme"),
+        "8.8.9.0/24": fields("country_code=SE; city_name=Lund; isp=Nord"),
+        "9.9.9.0/24": fields("country_code=NO; city_name=Bergen"),
+    }
+    mapped = 'columns = { isp = "network.isp", country_code = "location.country_code" }'
+    reading = read({"a.mmdb": mmdb({"8.8.8.0/24": flat})}, recipe(extra=mapped))
+    assert reading.ranges() == {"8.8.8.0/24": fields("country_code=NO; isp=Acme")}
+
+
 WRONG_FIELDS = {
     'columns = { isp = "country_cod" }': "did you mean 'country_code'?",
     'columns = { isp = "country_code.en" }': "no record has a value at 'country_code.en'",
