@@ -50,7 +50,8 @@ class Catalogue:
     ``content`` are the patterns of columns, ``detected`` further ones, without which a file could
     be another vendor's. Names of the vendor's files match ``named``, whose groups state the table.
     ``choice`` is the remedy if nothing shows the table; the first rows may show it unless it is
-    ``hidden``. ``prepare`` changes the rows of a table and counts the values that it removes.
+    ``hidden``. Of several orders of columns that fit, the first is used if they are ``in_order``.
+    ``prepare`` changes the rows of a table and counts the values that it removes.
     """
 
     product: Product
@@ -63,6 +64,7 @@ class Catalogue:
     missing: tuple[str, ...] = ()
     layout: Layout = _COMMAS
     hidden: frozenset[str] = frozenset()
+    in_order: bool = True
     option: str = ""
     suffix: str = ".csv"
     prepare: Callable[[Counter[str], pa.RecordBatch], pa.RecordBatch] = lambda _, rows: rows
@@ -141,7 +143,7 @@ class Catalogue:
         Raises BuildError if the first rows do not fit the table.
         """
         fitting = self._fitting(rows, table, self.content)
-        if len({names for names, _ in fitting}) > 1:
+        if len({names for names, _ in fitting}) > 1 and not self.in_order:
             problem = "the order of its columns does not show"
             raise BuildError(rows.member.label, problem, remedy=self.choice)
         if fitting:
@@ -269,6 +271,7 @@ _SAPICS = Catalogue(
     # These and zones of IANA's database distinguish the files from others of the same width.
     named=re.compile(r"-ipv[46](?:-num)?(?![a-z0-9-])", re.IGNORECASE),
     detected={"timezone": re.compile(r"[A-Z][A-Za-z_]+/.+")},  # "Europe/Paris"
+    in_order=False,
 )
 # iptoasn.com. Quotes in descriptions are plain characters. The country is where the holder of the
 # AS is registered; it is read as a location only with ``countries = true``.
@@ -314,7 +317,7 @@ _IP2REGION = Catalogue(
     ),
     {"regions": "country province city ISP alpha2;country area province city ISP"},
     (_ADDRESSES,),
-    {"alpha2": sniffing.ALPHA2, "ISP": re.compile("(?![A-Za-z]{2}$).*")},
+    {"alpha2": sniffing.ALPHA2},
     "name its text file, not the .xdb made from it",
     missing=("0",),
     layout=replace(_TABS, delimiter="|"),
