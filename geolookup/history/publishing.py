@@ -29,7 +29,6 @@ from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing, check_place, store_path
 from geolookup.store.in_force import ALL, AsOf, Retention, is_past, read_since, with_generation
-from geolookup.store.pointer import Publication
 from geolookup.store.trusted import adopt_signature, check_trusted, trust_of
 
 #: Compares the current generation with a new one; raises an error to keep the current one.
@@ -75,7 +74,7 @@ def publish(
     result = StoreResult(str(store))
     with open_incoming(dataset) as incoming:
         check_expected(incoming, expect)
-        kept = _kept(store, incoming, begin, retention)
+        kept = retention.kept(*with_generation(store, incoming.generation, begin))
         if incoming.generation not in {entry.generation for entry in kept}:
             problem = "keep would remove this generation at once; keep more, or use keep_for"
             raise ValueError(problem)
@@ -94,14 +93,6 @@ def publish(
     is_current = pointer.current_of(store) == incoming.generation
     state = ("published" if is_current else "past") if is_changed else "unchanged"
     return result.ended(state, incoming.generation)
-
-
-def _kept(
-    store: Path, incoming: Incoming, since: str | None, retention: Retention
-) -> list[Publication]:
-    """Return the generations that remain after a publication and the pruning of the store."""
-    before = pointer.read(store), pointer.read_changes(store)
-    return retention.kept(*with_generation(*before, incoming.generation, since))
 
 
 def check_expected(incoming: Incoming, expect: str | None) -> None:
@@ -123,7 +114,8 @@ def plan_publication(
     """
     check_place(store)
     _check_trust(store, incoming, since)
-    result = plan(store, retention, _kept(store, incoming, since, retention))
+    kept = retention.kept(*with_generation(store, incoming.generation, since))
+    result = plan(store, retention, kept)
     manifest = parsed_manifest(incoming.manifest_text, incoming.path)
     return result.ended("planned", incoming.generation, manifest)
 
@@ -144,11 +136,10 @@ def publish_into(
     trust or that is damaged, OutputError for a folder that is not a store or cannot be written, and
     what ``gate`` raises. The store then stays unchanged.
     """
-    with changing(store, make=True) as published:
+    with changing(store, make=True):
         trust = _check_trust(store, incoming, since)
         is_placed = _place(store, incoming, trust, gate)
-        before = published, pointer.read_changes(store)
-        after = with_generation(*before, incoming.generation, since, withdrawn)
+        after = with_generation(store, incoming.generation, since, withdrawn)
         return pointer.save(store, *after) or is_placed
 
 

@@ -121,18 +121,17 @@ def is_past(changes: Sequence[Change], since: str | None) -> bool:
 
 
 def with_generation(
-    published: Sequence[Publication],
-    changes: Sequence[Change],
+    store: str | os.PathLike[str],
     generation: str,
     since: str | None,
     withdrawn: Collection[str] = (),
 ) -> tuple[Sequence[Publication], Sequence[Change]]:
-    """Return publications and changes with a generation, new or not.
+    """Return publications and changes of a store with a generation, new or not.
 
     It is in force until the next change after ``since`` (None: now), and replaces a change of that
     instant. One of the past that has an entry already keeps it. ``withdrawn`` are marked as such.
     """
-    entries = list(published)
+    entries, changes = pointer.read(store), pointer.read_changes(store)
     pointer.withdraw(entries, withdrawn)
     current = not_withdrawn(entries)[-1:]
     if since is None and [entry.generation for entry in current] == [generation]:

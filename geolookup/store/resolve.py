@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Fingerprint = tuple[int, int, int, int] | None
     T = TypeVar("T")
 
-#: How often changing files are read: a file that changes all the time ends it.
+#: How often a read may fail while its files change: one that changes all the time is an error.
 _ATTEMPTS = 10
 
 
@@ -57,17 +57,18 @@ def retry_if_changed(read: Callable[[], T], fingerprint_of: Callable[[], object]
     Then the result may be of two states, and an error of a generation that was pruned after the
     pointer was read. Raises the BuildError or DatasetError of the last attempt.
     """
-    for _ in range(_ATTEMPTS - 1):
+    failures = 0
+    while True:
         seen = fingerprint_of()
         try:
             result = read()
         except (BuildError, DatasetError):
-            if fingerprint_of() == seen:
+            failures += 1
+            if failures == _ATTEMPTS or fingerprint_of() == seen:
                 raise
         else:
             if fingerprint_of() == seen:
                 return result
-    return read()
 
 
 def folder(path: str | os.PathLike[str] | None) -> str:
