@@ -3,7 +3,7 @@
 import geolookup_builder as package
 from geolookup_builder import bands as band_module
 from geolookup_builder import columns, compile, memory, output_files
-from geolookup_builder.bands import Band, bands, underlay_bands
+from geolookup_builder.bands import bands
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import KINDS, BuildReport, Demand, FillCount, SourceReport
 from geolookup_builder.calls import build
@@ -68,7 +68,7 @@ from geolookup_builder.sources.reading import (
 )
 from geolookup_builder.sources.reading.delimited import find_rejects
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
+from geolookup_builder.sources.reading.reader import RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 from geolookup_builder.values import Reference, load_reference
 from geolookup_builder.vendor_columns import COLUMNS as VENDOR_COLUMNS_COLUMNS
