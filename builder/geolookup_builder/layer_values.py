@@ -39,9 +39,9 @@ class Column:
     def of(cls, codes: Codes, values: pa.Array) -> Column:
         """Return a column of values that may repeat or be null: "de" and "DE" are one country."""
         encoded = values.dictionary_encode()
-        numbers = without_nulls(encoded.indices, -1).to_numpy()
+        of_value = without_nulls(encoded.indices, -1).to_numpy()
         # One more entry: the code -1 maps to -1.
-        return cls(np.append(numbers, np.int32(-1))[codes], encoded.dictionary)
+        return cls(np.append(of_value, np.int32(-1))[codes], encoded.dictionary)
 
     @property
     def nbytes(self) -> int:
