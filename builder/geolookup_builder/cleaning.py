@@ -161,7 +161,7 @@ def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bool
     country = pc.fill_null(countries.decoded(), "") if countries else _EMPTY
     bad = np.asarray(pc.not_equal(prefix, country).fill_null(False), bool)
     own = [match[2] if match else text for match, text in zip(matches, texts, strict=True)]
-    return Column(np.where(bad, np.int32(-1), regions.codes), pa.array(own, pa.string())), bad
+    return Column.of(np.where(bad, np.int32(-1), regions.codes), pa.array(own, pa.string())), bad
 
 
 def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference) -> Counter[str]:
@@ -217,8 +217,4 @@ def _column(
     codes = without_nulls(cells.indices, -1).to_numpy()
     # One more entry: the index -1 of an empty cell is null and valid.
     bad = np.append(invalid, False)[codes] if invalid.any() else None
-    if values.null_count:
-        null = values.is_null().to_numpy(zero_copy_only=False)
-        numbers = np.where(null, np.int32(-1), np.arange(len(null), dtype=np.int32))
-        codes = np.append(numbers, np.int32(-1))[codes]
-    return Column(codes, values), bad
+    return Column.of(codes, values), bad

@@ -169,7 +169,7 @@ def flatten(rows: Rows, family: int) -> Partition:
     # All bounds: where a range begins, and the address after its end.
     starts, index = _distinct(concat([Addresses.of(family, [0]), rows.first, ends]))
     begin = index[1 : 1 + len(rows)]
-    end = np.full(len(rows), len(starts))
+    end = np.full(len(rows), len(starts), np.int32)
     end[is_bounded] = index[1 + len(rows) :]
     by_begin = np.argsort(begin, kind="stable")
     if np.all(end[by_begin][:-1] <= begin[by_begin][1:]):  # disjoint, as in most files
@@ -183,13 +183,14 @@ def flatten(rows: Rows, family: int) -> Partition:
     return Partition(starts, {ROW: owner}).joined()
 
 
-def _distinct(bounds: Addresses) -> tuple[Addresses, I64]:
+def _distinct(bounds: Addresses) -> tuple[Addresses, Codes]:
     """Return the sorted distinct addresses and, for each address, its index among them."""
     order = bounds.order()
     sorted_bounds = bounds[order]
     new = run_starts(*sorted_bounds.columns())
-    index = np.empty(len(bounds), np.int64)
-    index[order] = np.cumsum(new) - 1
+    index = np.empty(len(bounds), np.int32)
+    index[order] = np.cumsum(new, dtype=np.int32)
+    index -= 1
     return sorted_bounds[new], index
 
 
@@ -213,7 +214,7 @@ def may_decide_beyond(rows: Rows) -> I64:
     return np.sort(order[further])
 
 
-def _least_rank(begin: I64, end: I64, segments: int) -> NDArray[np.int32]:
+def _least_rank(begin: Codes, end: Codes, segments: int) -> NDArray[np.int32]:
     """Return the least index of a range that covers each segment, or _NONE.
 
     Range i covers the segments begin[i] … end[i] - 1. Entry j of level k covers the segments

@@ -30,10 +30,18 @@ UNKNOWN = 0
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One field of a batch: for each row a code (-1 for null) into cleaned values."""
+    """One field of a batch: for each row a code (-1 for null) into distinct cleaned values."""
 
     codes: Codes
     values: pa.Array
+
+    @classmethod
+    def of(cls, codes: Codes, values: pa.Array) -> Column:
+        """Return a column of values that may repeat or be null: "de" and "DE" are one country."""
+        encoded = values.dictionary_encode()
+        of_value = without_nulls(encoded.indices, -1).to_numpy()
+        # One more entry: the code -1 maps to -1.
+        return cls(np.append(of_value, np.int32(-1))[codes], encoded.dictionary)
 
     @property
     def nbytes(self) -> int:
@@ -216,7 +224,7 @@ def _nulls(size: int, kind: pa.DataType) -> Column:
 
 
 def _join(parts: list[Column]) -> Column:
-    """Join columns whose values may repeat, within a part and between parts."""
+    """Join columns whose values may repeat between parts."""
     if len(parts) == 1:
         return parts[0]
     if not any(len(part.values) for part in parts):  # as most fields of most sources

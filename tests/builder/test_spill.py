@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import BuildError
-from tests.builder.building import fails, unwritable
+from tests.builder.building import fails, known, unwritable
 from tests.conftest import build_at
 from tests.corrupt.test_full_disk import mounted
 from tests.internals.builder import (
@@ -78,6 +78,17 @@ def test_rows_are_written_when_they_and_their_values_exceed_their_part(
         assert sum(written) == 200 * 16
         assert max(written) <= most
         assert min(written[:-1]) > least  # only values after the last run count
+
+
+def test_values_that_become_equal_within_a_run(tmp_path: Path) -> None:
+    """Rows of earlier runs keep their tuples when later ones are merged with them."""
+    codes = ("de", "DE", "fr", "FR")
+    rows = "network,country_code\n" + "".join(f"20.{n}.0.0/16,{codes[n % 4]}\n" for n in range(99))
+    with tiny_memory():
+        dataset, _ = build_at(tmp_path, {"a.csv": rows})
+    records = known(dataset, *(f"20.{n}.0.1" for n in range(99)))
+    of_rows = [record["country_code"] for record in records]
+    assert of_rows == [codes[n % 4].upper() for n in range(99)]
 
 
 @pytest.mark.parametrize("size", ["1", "much", "499999999", 5])
