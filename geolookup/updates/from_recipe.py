@@ -94,8 +94,8 @@ def download_sources(job: Job, recipe: Recipe) -> None:
 
 def _before_downloads(recipe: Recipe, cache: Path) -> Iterator[str]:
     """Yield the terms of the sources that are not in the cache, and what a first update needs."""
-    remote = {spec: spec.remote for spec in recipe.sources if spec.remote}
-    new = [spec for spec in remote if CacheEntry(cache, remote[spec]).current(spec.sha256) is None]
+    remote = [(spec, CacheEntry(cache, spec.remote)) for spec in recipe.sources if spec.remote]
+    new = [spec for spec, entry in remote if entry.current(spec.sha256) is None]
     for spec in new:
         texts = spec.texts
         credit = f"credit it as {texts['attribution']!r}" if "attribution" in texts else ""
