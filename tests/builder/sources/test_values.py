@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ def as_mmdb(records: list[Record]) -> bytes:
     return mmdb({row.pop("network"): row for row in records})
 
 
-FILES = {
+FILES: dict[str, tuple[str, Callable[[list[Record]], str | bytes]]] = {
     "a.csv": ("csv", as_csv),
     "a.jsonl": ("jsonl", as_json),
     "a.parquet": ("parquet", as_parquet),

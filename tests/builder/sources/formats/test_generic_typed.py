@@ -162,7 +162,8 @@ MAPPED = (
 def test_nested_columns(read: Read, name: str) -> None:
     location = "country_code=CH; latitude=47.5; longitude=8.5"
     expected = fields(f"{location}; isp=dotted; user_type=hosting")
-    content, mapping = as_json(NESTED), MAPPED
+    content: str | bytes = as_json(NESTED)
+    mapping = MAPPED
     if name == "a.parquet":  # which has maps and large lists as well
         table = pa.Table.from_pylist(NESTED)
         tags = table["tags"].cast(pa.large_list(pa.string()))

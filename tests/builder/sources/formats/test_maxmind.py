@@ -102,7 +102,11 @@ def test_city_blocks_find_their_places(read: Read, monkeypatch: pytest.MonkeyPat
 
 
 FORK = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X"
-USELESS = {"COPYRIGHT.txt": "terms", "X-Blocks-IPv4.csv.bak": "no", "__MACOSX/._CITY.CSV": FORK}
+USELESS: dict[str, str | bytes] = {
+    "COPYRIGHT.txt": "terms",
+    "X-Blocks-IPv4.csv.bak": "no",
+    "__MACOSX/._CITY.CSV": FORK,
+}
 
 
 def test_a_delivery(tmp_path: Path) -> None:

@@ -98,8 +98,10 @@ def test_columns_of_maxmind(tmp_path: Path, read: Read) -> None:
     check_offers("maxmind", [*expected, *({"": fields(text)} for *_, text in FLAT_PRODUCTS)])
 
 
-_KEYS = ("is_anonymous", "is_anonymous_vpn", "is_hosting_provider", "is_public_proxy")
-_KEYS += ("is_tor_exit_node", "is_residential_proxy")
+_KEYS = (
+    *("is_anonymous", "is_anonymous_vpn", "is_hosting_provider", "is_public_proxy"),
+    *("is_tor_exit_node", "is_residential_proxy"),
+)
 _VPN = "is_anonymous=true; is_vpn=true;" + "".join(f"{name}=false;" for name in _FLAGS[1:])
 _OTHERS = "is_anonymous=true; is_vpn=false;" + "".join(f"{name}=true;" for name in _FLAGS[1:])
 _NONE = "is_anonymous=false;" + "".join(f"{name}=false;" for name in _FLAGS)
