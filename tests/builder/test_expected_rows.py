@@ -126,7 +126,6 @@ WRONG = {
     "min_coverage = { asn = 5 }": "source.min_coverage.asn is not a percentage",
     "max_nulled = 1.5": "source.max_nulled is not a percentage or a number",
     'max_nulled = { ips = "2%" }': "source.max_nulled: no field 'ips'",
-    "max_far = true": "source.max_far is not a percentage or a number",
     'max_not_read = "1%"': "source.max_not_read is not a number",
 }
 

@@ -73,9 +73,3 @@ def test_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
         progress.clear()
         assert terminal.getvalue() == shown + CLEAR
         assert progress.seconds == pytest.approx(10.05)
-    stream = io.StringIO()
-    progress = RowProgress(stream)
-    now[0] += 10
-    progress.show(1, 0.5)
-    progress.clear()
-    assert stream.getvalue() == ""

@@ -66,7 +66,6 @@ WRONG = {
     GOOD.replace('"d"', '"d"\nfields = ["currency"]'): "dataset.fields: currency follows from",
     "[datset]\n": "unknown key datset; did you mean 'dataset'?",
     GOOD.replace('"csv"', '"cvs"'): "unknown format 'cvs'; did you mean 'csv'?",
-    GOOD + "licence = 1": 'source.licence is not a text; write licence = "…"',
     GOOD + "date = 07:00:00": 'source.date is not a text; write date = "…"',
     GOOD + 'date = "next week"': (
         "source.date is 'next week', not a date of ISO 8601; write date = "

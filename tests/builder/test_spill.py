@@ -20,6 +20,7 @@ from tests.internals.builder import (
     MemoryBudget,
     SourceRows,
     bands,
+    columns,
     memory,
 )
 from tests.internals.contract import MAX
@@ -28,6 +29,7 @@ from tests.internals.filesystem import limits
 from tests.property.test_spilled import tiny_memory
 
 ROWS = "network,city_name\n" + "".join(f"20.{n}.0.0/16,City {n}\n" for n in range(200))
+EQUAL = "network,city_name\n" + "".join(f"20.{n}.0.0/16,City\n" for n in range(200))
 FILES: dict[str, str | bytes] = {"a.csv": ROWS}
 
 
@@ -70,8 +72,7 @@ def test_rows_are_written_when_they_and_their_values_exceed_their_part(
 
     end = SourceRows.end_run
     monkeypatch.setattr(SourceRows, "end_run", end_run)
-    known = "network,city_name\n" + "".join(f"20.{n}.0.0/16,City\n" for n in range(200))
-    for text, least, most in ((ROWS, 300, 600), (known, 800, 1000 + 13 * 16)):
+    for text, least, most in ((ROWS, 300, 600), (EQUAL, 800, 1000 + 13 * 16)):
         written.clear()
         with tiny_memory(rows=1000, band=1 << 20):
             build_at(tmp_path, {"a.csv": text})
@@ -89,6 +90,17 @@ def test_values_that_become_equal_within_a_run(tmp_path: Path) -> None:
     records = known(dataset, *(f"20.{n}.0.1" for n in range(99)))
     of_rows = [record["country_code"] for record in records]
     assert of_rows == [codes[n % 4].upper() for n in range(99)]
+
+
+@pytest.mark.parametrize("text", [ROWS, EQUAL])
+def test_bands_and_chunks_leave_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """A band begins with a row, here often with one that equals the last of the band before."""
+    _, report = build_at(tmp_path, {"a.csv": text})
+    monkeypatch.setattr(columns, "CHUNK", 2)
+    with tiny_memory(band=2000):
+        assert build_at(tmp_path, {"a.csv": text})[1].generation == report.generation
 
 
 @pytest.mark.parametrize("size", ["1", "much", "499999999", 5])

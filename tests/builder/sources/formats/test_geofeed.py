@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tests.builder.sources.readings import Read, fields, one
 
 FEED = """\
@@ -17,14 +15,6 @@ GATOS = fields("country_code=US; region_code=CA; city_name=Los Gatos, old")
 
 
 RECIPE = one("geofeed", "feed.csv")
-
-
-def check_lines(read: Read, lines: Mapping[str, dict[str, str]]) -> None:
-    """Read a line of one address or prefix at a time, and compare what it states."""
-    for line, expected in lines.items():
-        reading = read({"feed.csv": line + "\n"}, RECIPE)
-        assert reading.source.rejected.total() == 0, line
-        assert reading.at("8.8.8.8") == expected, line
 
 
 def test_a_feed_in_any_encoding(read: Read) -> None:
@@ -74,8 +64,10 @@ CELLS: dict[str, dict[str, str]] = {
 
 
 def test_cells_and_ways_to_write_a_row(read: Read) -> None:
-    check_lines(read, dict.fromkeys(WAYS, NEWARK))
-    check_lines(read, CELLS)
+    for line, expected in (dict.fromkeys(WAYS, NEWARK) | CELLS).items():
+        reading = read({"feed.csv": line + "\n"}, RECIPE)
+        assert reading.source.rejected.total() == 0, line
+        assert reading.at("8.8.8.8") == expected, line
 
 
 BAD = {

@@ -99,8 +99,8 @@ def test_columns_of_maxmind(tmp_path: Path, read: Read) -> None:
 
 
 _KEYS = (
-    *("is_anonymous", "is_anonymous_vpn", "is_hosting_provider"),
-    *("is_public_proxy", "is_tor_exit_node", "is_residential_proxy"),
+    *("is_anonymous", "is_anonymous_vpn", "is_hosting_provider", "is_public_proxy"),
+    *("is_tor_exit_node", "is_residential_proxy"),
 )
 _VPN = "is_anonymous=true; is_vpn=true;" + "".join(f"{name}=false;" for name in _FLAGS[1:])
 _OTHERS = "is_anonymous=true; is_vpn=false;" + "".join(f"{name}=true;" for name in _FLAGS[1:])
