@@ -132,5 +132,5 @@ def test_in_the_background(publisher: Publisher, store: Path, recipe: str) -> No
         process.terminate()
         output, errors = process.communicate()
     assert lines[0].startswith("DB-IP City Lite: CC BY 4.0, credit it as ")
-    assert lines[3].startswith("published: geolookup-cities, data of ")
+    assert lines[4].startswith("published: geolookup-cities, data of ")
     assert (process.returncode, output, errors) == (0, b"", b"")
