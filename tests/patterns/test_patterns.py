@@ -22,6 +22,7 @@ _BOUNDED = {
 }
 
 _CELL = r'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|[^",\r\n][^,\r\n]*+|)'
+_NETWORK = "([0-9]+\\.[0-9.]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)(/[0-9]+)?"
 #: Functions that put a pattern together or are given one: samples, and whether a text is searched.
 #: Without a sample, the patterns are constants, or stand in a table of ours and match a word.
 _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
@@ -40,7 +41,21 @@ _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
     "geolookup.remote.key.__init__": [
         (r"(?:\\?[a]|%61)(?:\\?[/_]|%2f)(?:\\?[ \+]|%20)|(?:\\?[a]|%61)(?:\\?[a]|%61)", True),
     ],
+    "geolookup_builder.limits._written": [
+        (r"'[+-]?\d+,\d+' is not a (finite )?number", True),
+        (r"latitude '[+-]?(9\d|1[0-7]\d)(\.\d*)?' is not", True),
+    ],
+    "geolookup_builder.memory._stated": [],
     "geolookup_builder.reference.countries._value": [],
+    "geolookup_builder.sources.formats.lists._begins": [
+        (r"2(\.[0-9]+)?\|[a-z]+\||[a-z]+\|[^|]*\|(asn|ipv4|ipv6)\|", False),
+        (r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*[\t/][^\t/]*\t[^\t]*", False),
+    ],
+    "geolookup_builder.sources.formats.lists.detect": [
+        (rf"\s*{_NETWORK}(\s*#.*|\s+;.*|\s*)", False),
+        (rf'\s*"?{_NETWORK}"?\s*,\s*(("?[A-Za-z]{{2}}"?|"{{1,2}})\s*)?(,\s*([,#].*)?|#.*)?', False),
+        (r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*[\t/][0-9]+\t[0-9{][0-9_,{}]*", False),
+    ],
     "geolookup_builder.sources.formats.lists.read": [],
     "geolookup_builder.sources.formats.mmdb_products.matching_product": [],
     "geolookup_builder.sources.reading.stated_dates.in_first_lines": [],
