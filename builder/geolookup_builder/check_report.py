@@ -154,7 +154,8 @@ class RecipeCheck:
             build = f"; to build it: geolookup build {shlex.quote(self.recipe)} -o DIR"
             yield f"no problem{build if self.recipe else ''}"
         if missing:
-            yield f"not in the cache: {missing:,}; 'geolookup update --download-only' fetches it"
+            fetch = f"geolookup update {shlex.quote(self.recipe or 'RECIPE')} --download-only"
+            yield f"not in the cache: {missing:,}; to fetch: {fetch}"
 
 
 def _against(comparison: Comparison) -> Iterator[str]:

@@ -213,7 +213,7 @@ def inputs_of(recipe: Recipe, cache: Path | None) -> str:
         return ""
     try:
         local = with_local_paths(recipe, cache, Progress(silent=True), offline=True)
-        if local.warnings:  # of missing sources: every build tells them
+        if local.warnings:  # of missing sources: every build prints them
             return ""
         tables = filter(None, (recipe.path, recipe.countries))
         files = [*filter(Path.is_file, tables)]  # a folder of data has no recipe

@@ -80,7 +80,7 @@ def _of_groups() -> Iterator[int]:
             for folder in (group, *group.parents):
                 # Pages of files in no use are given back at once.
                 unused = sum(_stated(folder / "memory.stat", "inactive_file"))
-                # "max", without a limit, is no number.
+                # "max" means no limit, and is not a number.
                 taken = sum(_stated(folder / "memory.current")) - unused
                 yield from (max(0, limit - taken) for limit in _stated(folder / "memory.max"))
 

@@ -78,10 +78,10 @@ def update(
 
     SOURCE is a recipe file, the name of a packaged recipe (`geolookup recipes`) or
     a file or folder of data. Without SOURCE, the recipe world: country and AS of
-    every address; the recipe cities has cities too. Before the first download of a
-    source, its licence is printed. The sources that changed are downloaded and compiled.
-    The result is verified, compared with the current generation by the gates of the recipe,
-    and published into the store. Old generations are pruned.
+    every address; the recipe cities has cities too. Before the first download, the
+    licences are printed, and what the recipe needs. The sources that changed are downloaded
+    and compiled. The result is verified, compared with the current generation by the gates
+    of the recipe, and published into the store. Old generations are pruned.
 
     SOURCE may also be a file of `geolookup pack` or a mirror: the address (https://,
     s3://, gs://) or the path of a folder that `geolookup mirror` wrote. --max-memory, --cache,

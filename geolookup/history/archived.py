@@ -209,7 +209,7 @@ def _open_in_cache(
 
 
 def _cache_name(archive: str) -> str:
-    """Return the name in the cache of the dataset of an archive; DatasetError if it is no file."""
+    """Return the name of an unpacked archive in the cache; DatasetError unless it is a file."""
     digest = hashlib.sha256(os.fsencode(Path(archive).absolute())).hexdigest()[:_DIGITS]
     with ReadErrors(archive):
         status = check_regular(archive)

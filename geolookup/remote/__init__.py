@@ -60,7 +60,7 @@ class TransientError(Exception):
 
 
 class NoConnectionError(TransientError):
-    """No connection was made; ``attempts`` are enough to know that a retry will not help soon."""
+    """No connection was made; after so many ``attempts`` a retry will not help soon."""
 
     def __init__(self, problem: str, *, attempts: int = 3) -> None:
         super().__init__(problem)

@@ -33,7 +33,7 @@ _LATER = "try again later"
 
 
 class UnreachableError(DownloadError):
-    """No connection to a server was made: other downloads may have to fail too."""
+    """No connection to a server was made: other downloads will probably fail too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class _Transfer:
             raise TransientError(problem, discard=at > answer.total)
 
     def _check(self, path: Path) -> str:
-        """Return the digest of a complete part; BuildError if it is not what its name says."""
+        """Return the digest of a complete part; BuildError if content and name do not match."""
         digest = sha256_of(path)
         with reading_errors(str(path)), path.open("rb") as file:
             head = file.read(_HEAD)

@@ -44,7 +44,7 @@ LONGEST_DATE = 64
 _EARLY_YEAR = re.compile(r"\b00[0-9][0-9]\b")
 #: "bytes 100-199/200": first and last byte, both included, of 200; "*" for an unknown size.
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
-#: Retry-After in seconds; of a date, the usual backoff is good enough.
+#: Retry-After in seconds. A date is ignored: the usual backoff is good enough.
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 

@@ -41,7 +41,7 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
     ]
     if missing := [f"{spec.name}: {text}" for spec in required if (text := missing_source(spec))]:
         raise UpdateError(missing)
-    finders(recipe, load_reference(recipe.countries))  # a library that lacks ends it here
+    finders(recipe, load_reference(recipe.countries))  # a missing library: an error here
     download_sources(job, recipe)
     inputs = inputs_of(recipe, job.cache)
     current = _whole_current(job.store)

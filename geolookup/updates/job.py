@@ -74,7 +74,7 @@ class Job:
     signers: tuple[PrivateKey, ...] = ()
     trusted_keys: tuple[PublicKey, ...] = ()
     tell: Tell = lambda _text: None
-    #: Tells what a first download means; None: it is not told, and no server is asked for sizes.
+    #: Prints the licences before a first download, and what it needs; None: nothing is printed.
     announce: Tell | None = None
     progress: Progress = field(default_factory=lambda: Progress(silent=True))
     result: StoreResult = field(init=False)

@@ -248,5 +248,5 @@ def test_a_source_to_download(tmp_path: Path) -> None:
     missing, local = report.sources
     assert missing.is_missing
     assert local.tables[0].used == 1
-    assert [*report.lines()][-1].startswith("not in the cache: 1; 'geolookup update ")
+    assert [*report.lines()][-1].startswith("not in the cache: 1; to fetch: geolookup update ")
     assert not (tmp_path / "cache").exists()

@@ -87,7 +87,7 @@ class Recipe:
     enrich: tuple[str, ...] = ()  # fields to fill if no source states them
     fail_if: tuple[str, ...] | None = None  # gates of an update; None: the default ones
     retention: Retention = field(default_factory=Retention)  # of generations, by an update
-    needs: str = ""  # what a first update downloads and takes, told before it begins
+    needs: str = ""  # printed before a first update: its download, memory, disk and time
     schema: Schema = CONTRACT
     fields: frozenset[str] | None = None  # of the dataset; None: all
     quality: Quality = field(default_factory=Quality)

@@ -130,7 +130,7 @@ def _ignored(names: Sequence[str]) -> dict[str, str]:
 
 
 def _check_header(header: Header, planner: Planner, delimiter: str = "") -> None:
-    """Raise BuildError for a header that does not fit what the recipe says.
+    """Raise BuildError for a header that does not fit the recipe.
 
     ``delimiter`` separates the cells of a text file with a header.
     """

@@ -191,7 +191,8 @@ class KeyedTable:
 
     @cached_property
     def _sorted(self) -> tuple[I64, I64]:
-        """The rows in the order of their keys, and the keys; one, of no row, is no number."""
+        """The rows in the order of their keys, and the keys; a null key is _NO_KEY."""
+        # One more key: a table without rows can be searched too.
         numbers = np.append(self.keys.fill_null(_NO_KEY).to_numpy(), _NO_KEY)
         order = np.argsort(numbers, kind="stable")
         return order, numbers[order]

@@ -278,7 +278,7 @@ def _at(path: str, values_by_path: dict[str, Sequence[Record]]) -> Sequence[Reco
 
 
 def _below(value: Record, step: str) -> Record:
-    """Return the value of a key; of a list that of a position: "subdivisions.0"."""
+    """Return the value of a key, or of a position in a list: "subdivisions.0"."""
     if value.__class__ is dict:
         return value.get(step)
     is_item = value.__class__ is list and step.isdecimal() and int(step) < len(value)

@@ -171,7 +171,7 @@ def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
 
 
 def find(kind: pa.StructType | pa.Schema, path: str) -> Path | None:
-    """Return how a path is reached, and its type; None if a schema, or a struct, has no such."""
+    """Return how a path is reached, and its type; None if a schema or struct does not have it."""
     for field in kind:
         if field.name == path:
             return Path((path,), field.type)

@@ -1,7 +1,7 @@
 """MMDB files: every schema and tree layout, beside the library's own answers, and damaged ones.
 
-Strategy: what a file says of an address is what the library finds there; the records that the
-real fixtures were made of are compiled as generic CSV and must give the same intervals.
+Strategy: the value of an address is the one that the library finds there. test_maxmind_records
+compares MaxMind's own files with the JSON that they were made of.
 """
 
 from __future__ import annotations
