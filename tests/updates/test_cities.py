@@ -125,7 +125,7 @@ def test_in_the_background(publisher: Publisher, store: Path, recipe: str) -> No
     with started(
         "update", recipe, "--every", "0.1s", stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        lines = [process.stdout.readline().decode() for _ in range(4)]
+        lines = [process.stdout.readline().decode() for _ in range(5)]
         asked = len(publisher.site.asked)
         while len(publisher.site.asked) < asked + 6:  # two polls more
             time.sleep(0.01)
