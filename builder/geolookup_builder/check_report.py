@@ -40,7 +40,9 @@ class SourceCheck:
 
     def note(self, error: BuildError) -> None:
         """Note an error that would end a build."""
-        self.problem = "; then ".join(filter(None, (self.problem, str(error))))
+        text = str(error)
+        if text != self.problem:  # a second reading may meet the same one
+            self.problem = f"{self.problem}; then {text}" if self.problem else text
         self.is_missing = isinstance(error, NotInCacheError)
 
     def lines(self) -> Iterator[str]:

@@ -172,7 +172,7 @@ def _checked(spec: SourceSpec) -> SourceSpec:
     path = spec.base / spec.path
     if spec.texts.get("date") == LAST_MODIFIED:
         problem = f"source.date is {LAST_MODIFIED!r} for a local path"
-        raise BuildError(spec.recipe, problem, remedy="write the date")
+        raise BuildError(spec.recipe, problem, remedy="remove it, or write the date")
     if spec.sha256 and not path.is_file():
         problem = "sha256 needs a path that is one file"
         raise BuildError(path, problem, remedy="name one file, or drop sha256")

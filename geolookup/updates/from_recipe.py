@@ -101,7 +101,7 @@ def _before_downloads(recipe: Recipe, cache: Path) -> Iterator[str]:
         credit = f"credit it as {texts['attribution']!r}" if "attribution" in texts else ""
         if terms := ", ".join(filter(None, (texts.get("licence"), credit, texts.get("url")))):
             yield f"{spec.name}: {terms}"
-    if recipe.needs and len(new) == len(remote):
+    if recipe.needs and new and len(new) == len(remote):
         yield f"{recipe.name}: needs {recipe.needs}"
 
 

@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from geolookup.contract.gregorian import read_timestamp, timestamp
-from geolookup.errors import BuildError, GeoLookupError, MirrorError, OutputError, UpdateError
+from geolookup.errors import (
+    BuildError,
+    GeoLookupError,
+    MirrorError,
+    OutputError,
+    UpdateError,
+    short_id,
+)
 from geolookup.history.generations import prune_after
 from geolookup.history.incoming import from_archive
 from geolookup.history.publishing import plan_publication, publish_into
@@ -168,5 +175,8 @@ def _offer(job: Job, before: State, folder: Path) -> Iterator[Offer]:
 def _unless_withdrawn(job: Job, offer: Offer) -> Offer:
     """Return what a store takes of an offer: no generation that a rollback withdrew."""
     withdrawn = {entry.generation for entry in pointer.read(job.store) if entry.withdrawn}
-    is_held = offer.incoming is not None and offer.incoming.generation in withdrawn
-    return Offer("held") if is_held else offer
+    if offer.incoming is None or offer.incoming.generation not in withdrawn:
+        return offer
+    which = f"generation {short_id(offer.incoming.generation)}"
+    job.tell(f"a rollback withdrew {which}, the result; 'geolookup publish' makes it current again")
+    return Offer("held")

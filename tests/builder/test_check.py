@@ -195,6 +195,12 @@ def test_the_proposed_recipe_reads_the_file(tmp_path: Path, text: str) -> None:
         assert engine.get("8.8.8.8", "country") == "DE"
 
 
+def test_a_problem_of_detection_and_of_the_rows_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("network,latitude\n8.8.8.0/24,5\n", encoding="utf-8")
+    report = check_recipe(tmp_path / "a.csv", Options(), Progress(silent=True))
+    assert source_of(report).problem.count("latitude without longitude") == 1
+
+
 def test_nested_keys_are_proposed(tmp_path: Path) -> None:
     keys = '{"net": {"cidr": "8.8.8.0/24"}, "geo": {"country": {"iso_code": "DE"}}}\n'
     (tmp_path / "a.jsonl").write_text(keys, encoding="utf-8")

@@ -10,6 +10,7 @@ from unittest import mock
 import pytest
 
 import geolookup
+from tests.cli.program import run
 from tests.internals.builder import compile as compiler
 from tests.internals.history import StoreResult
 from tests.internals.updates import STATE, State, read_state, write_state
@@ -17,6 +18,7 @@ from tests.internals.updates import STATE, State, read_state, write_state
 ROWS = "network,country_code\n8.0.0.0/24,FR\n"
 RECIPE = (
     '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n[update]\nfail_if = []\n'
+    'needs = "a day"\n'
 )
 
 
@@ -76,6 +78,9 @@ def test_after_a_rollback(recipe: Path) -> None:
     geolookup.rollback()
     called, result = compiles(recipe)
     assert (called, result.state) == (True, "held")
+    told = run("update", str(recipe)).stdout.splitlines()  # nothing to download: no needs
+    assert [line.partition(" ")[0] for line in told] == ["a", "held:"]
+    assert told[0].endswith("'geolookup publish' makes it current again")
     assert compiles(recipe)[0]
     for code in ("IT", "FR"):  # new data, and those of the first generation
         _change(recipe.parent / "a.csv", ROWS.replace("FR", code))

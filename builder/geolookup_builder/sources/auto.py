@@ -87,7 +87,7 @@ def detect_formats(recipe: Recipe, guard: Guard = nullcontext) -> Recipe:
                 remedy = f"to print a recipe that reads it: {command}"
                 raise BuildError(
                     error.path, error.problem, line=error.line, remedy=remedy
-                ) from error
+                ) from None  # the same problem with another remedy
     return replace(recipe, sources=tuple(sources))
 
 
