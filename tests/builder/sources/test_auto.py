@@ -158,6 +158,8 @@ UNKNOWN = {
     ),
     "1.0.0.0;1.0.0.255;CH\n": ROWS.format("'1.0.0.0;1.0.0.255;CH'", 'delimiter = ";", '),
     "\n\n": NO_RANGE.format("''"),
+    # Its range is right of its first line, which is a title or a comment.
+    "# x\nzz9,8.8.8.0/24,US,US-TX,Dallas,\n": NO_RANGE.format("'# x'"),
     "<here>" + "x" * 1000: NO_RANGE.format("'<here>" + "x" * 54 + "'"),
     '{"a": \n': "this looks like JSON; write one object a line; if it is an error of the server, ",
     '[{"network": "8.8.8.0/24"}]': "this looks like JSON; write one object a line",
