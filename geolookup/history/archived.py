@@ -6,11 +6,10 @@ or it became current again.
 
 To be opened an archive is unpacked once; later openings map its files::
 
-    CACHE/datasets/archive-PATH-SIZE-TIME/    a dataset
+    CACHE/datasets/archive-PATH-STATE/    a dataset
 
-PATH is a digest of the archive's path. SIZE and TIME (hexadecimal digits: bytes, and nanoseconds
-since 1970) are its own: if it is written again, such as with another signature, it is unpacked
-again.
+PATH is a digest of the archive's path, STATE of its fingerprint: if it is written again, such as
+with another signature, it is unpacked again, also if its size and time are the same.
 """
 
 from __future__ import annotations
@@ -198,6 +197,8 @@ def _open_in_cache(
 
         with opened() as (head, members), atomic.staged_folder(folder, FOLDER_MODE) as fresh:
             write_files(head, members, fresh)
+            if _cache_name(archive) != folder.name:
+                raise DatasetError(archive, "changed while it was unpacked", "try again")
             if check is not None:
                 try:
                     check(Dataset(fresh))
@@ -209,11 +210,12 @@ def _open_in_cache(
 
 
 def _cache_name(archive: str) -> str:
-    """Return the name of an unpacked archive in the cache; DatasetError unless it is a file."""
-    digest = hashlib.sha256(os.fsencode(Path(archive).absolute())).hexdigest()[:_DIGITS]
+    """Return the name in the cache of the dataset of an archive; DatasetError if it is no file."""
     with ReadErrors(archive):
-        status = check_regular(archive)
-    return f"archive-{digest}-{status.st_size:x}-{status.st_mtime_ns:x}"
+        check_regular(archive)
+    path, state = os.fsencode(Path(archive).absolute()), repr(file_fingerprint(archive)).encode()
+    digests = (hashlib.sha256(part).hexdigest()[:_DIGITS] for part in (path, state))
+    return "-".join(("archive", *digests))
 
 
 def of_file(path: str, requirements: Requirements) -> DatasetPath | CompiledPath:

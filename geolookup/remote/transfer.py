@@ -202,8 +202,9 @@ class _Transfer:
 
     def _check_same(self, part: CachedFile, answer: Answer) -> None:
         """Raise TransientError if an answer continues another version than the part's."""
-        # A 206 may leave out the ETag; then the total size is compared.
-        is_same = answer.version.validator in ("", part.version.validator)
+        # A 206 may leave out the ETag; then the date is compared, and always the total size.
+        old, new = part.version, answer.version
+        is_same = new.etag == old.etag if new.etag else new.modified in ("", old.modified)
         if not is_same or answer.total != part.bytes:
             raise TransientError("the file changed on the server", discard=True)
 

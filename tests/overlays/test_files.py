@@ -69,6 +69,24 @@ def test_a_change_of_equal_size_and_time_is_noticed(sites: Path, is_replaced: bo
         assert city(sites) == engine.get("8.8.8.8", "city") == "Town"
 
 
+def test_an_archive_of_equal_size_and_time_is_unpacked_again(tmp_path: Path, sites: Path) -> None:
+    archive, other = tmp_path / "a.tar.zst", tmp_path / "b.tar.zst"
+    geolookup.build(sites, tmp_path / "a")
+    geolookup.pack(tmp_path / "a", archive)
+    size = archive.stat().st_size
+    for number in range(1000):  # until the compressed size is the same
+        sites.write_text(SITES.replace("Site", f"S{number:03}"), encoding="utf-8")
+        geolookup.build(sites, tmp_path / "b", force=True)
+        geolookup.pack(tmp_path / "b", other, force=True)
+        if other.stat().st_size == size:
+            break
+    os.utime(archive, ns=(0, 0))
+    os.utime(other, ns=(0, 0))
+    assert city(archive) == "Site"
+    other.replace(archive)
+    assert city(archive) == f"S{number:03}"
+
+
 def test_a_recipe_and_an_overlay_over_a_file(tmp_path: Path, sites: Path, cache: Path) -> None:
     recipe, below = tmp_path / "both.toml", tmp_path / "below.csv"
     below.write_text("network,city_name,country_code\n8.8.8.0/24,Below,US\n", encoding="utf-8")

@@ -13,6 +13,7 @@ from tests.internals.progress import Progress
 from tests.internals.remote import CacheEntry, ask, fetch
 from tests.remote.serving import (
     FAST,
+    MODIFIED,
     Act,
     cut,
     fetched,
@@ -58,6 +59,14 @@ LATER = {
     "the file changed": [file(TWO, '"two"')],
     "the file changed, and the range is answered": [
         answered(TWO[AT:], f"bytes {AT}-{ONE_ENDS}", ETag='"two"'),
+        file(TWO, '"two"'),
+    ],
+    "the file changed, under a weak ETag": [
+        answered(TWO[AT:], f"bytes {AT}-{ONE_ENDS}", ETag='W/"two"'),
+        file(TWO, '"two"'),
+    ],
+    "the file changed, under another date": [
+        answered(TWO[AT:], f"bytes {AT}-{ONE_ENDS}", ETag="", Last_Modified=MODIFIED),
         file(TWO, '"two"'),
     ],
     "the file grew, under the same ETag": [

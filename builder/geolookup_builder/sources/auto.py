@@ -290,6 +290,8 @@ def _options(member: Member) -> dict[str, Any]:
     for field, at in (*named, *_shown(columns)):
         if field and field not in mapping and at not in mapping.values():
             mapping[field] = at
+    if has_header and max(mapping.values()) >= len(first):  # a comment or a title, no header
+        return {}
     options: dict[str, Any] = {} if delimiter == "," else {"delimiter": delimiter}
     if not has_header:
         options["header"] = False

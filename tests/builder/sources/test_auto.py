@@ -158,6 +158,8 @@ UNKNOWN = {
     ),
     "1.0.0.0;1.0.0.255;CH\n": ROWS.format("'1.0.0.0;1.0.0.255;CH'", 'delimiter = ";", '),
     "\n\n": NO_RANGE.format("''"),
+    # Its range is right of its first line, which is a title or a comment.
+    "# x\nzz9,8.8.8.0/24,US,US-TX,Dallas,\n": NO_RANGE.format("'# x'"),
     "<here>" + "x" * 1000: NO_RANGE.format("'<here>" + "x" * 54 + "'"),
     '{"a": \n': "this looks like JSON; write one object a line; if it is an error of the server, ",
     '[{"network": "8.8.8.0/24"}]': "this looks like JSON; write one object a line",
@@ -176,6 +178,10 @@ NEAR_MISSES = {
     ),
     "city_name,isp\nBern,x\n": ":1: no range in the header; name the range as network, or",
     "network;isp\n8.8.8.0/24;x\n": ":1: the delimiter is ';'; add delimiter = \";\" to the source",
+    # Core of IPinfo knows city and asn, but not the name.
+    "start_ip,end_ip,asn,name,domain,city\n8.8.8.0,8.8.8.9,AS1,x,x.com,Bern\n": (
+        ":1: ipinfo (ASN) has no column 'city'; if the file is of ipinfo, write format ="
+    ),
     '{"network": "8.8.8.0/24", "colour": 1}\n': ": unknown column 'colour'; in a recipe, map",
 }
 

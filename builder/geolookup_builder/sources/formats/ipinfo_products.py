@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from geolookup_builder.sources.formats.vendor_values import known, product
+from geolookup_builder.sources.reading.products import stated
 
 _COUNTRY = "country_code=country_code|country continent_code=continent_code|continent"
 _PLACE = f"""
@@ -39,27 +40,26 @@ FLAGS = f"""
 _HELPERS = "join_key start_ip end_ip country_name continent_name"
 #: The country of a company, an AS or a carrier is where it is registered, not a location.
 _HOLDERS = f"{_HELPERS} country country_code continent continent_code"
+#: ``region`` is a code, or a name, beside ``region_name``.
+_NAMED, _CODE = "region region_name", known("region", form="[A-Z0-9]{1,3}")
 _product = partial(product, ranges=(("network",), ("start_ip", "end_ip"), ("ip",)))
 
 #: In the order of their tables; of a file that fits several, the first that knows most is used.
 IPINFO = (
-    _product(
-        "Core",  # and Plus, with more columns
-        "city asn",
-        f"{_PLACE} {_AS} {_CARRIER} {FLAGS} {_USERS},as_type isp=carrier_name "
-        "mobile_brand=carrier_name",
-        # The confidences are words.
-        unread=f"{_HELPERS} as_changed geo_changed as_stability geo_stability cdn_name "
-        "city_confidence region_confidence country_confidence",
+    *(
+        _product(
+            "Core",  # and Plus, with more columns
+            f"city asn {marks}",
+            f"{_PLACE} {_AS} {_CARRIER} {FLAGS} {_USERS},as_type isp=carrier_name "
+            "mobile_brand=carrier_name",
+            {"region_code": codes},
+            # The confidences are words.
+            unread=f"{_HELPERS} as_changed geo_changed as_stability geo_stability cdn_name "
+            "city_confidence region_confidence country_confidence",
+        )
+        for marks, codes in ((_NAMED, (stated("region_code"), _CODE)), ("", stated("region_code")))
     ),
-    # ``region`` is a code, or a name, beside ``region_name``.
-    _product(
-        "Location",
-        "city region region_name",
-        _PLACE,
-        {"region_code": known("region", form="[A-Z0-9]{1,3}")},
-        unread=_HELPERS,
-    ),
+    _product("Location", f"city {_NAMED}", _PLACE, {"region_code": _CODE}, unread=_HELPERS),
     _product("Location", "city", _PLACE, unread=_HELPERS),
     *(
         _product(

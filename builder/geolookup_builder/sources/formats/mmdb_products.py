@@ -191,7 +191,7 @@ _USES = offers(FLAGS)
 #: Names of the fields themselves, and what other vendors call them.
 _FLAT: Mapping[str, Offers] = {
     **offers(" ".join(name for name in COLUMNS if LANGUAGE not in name), known),
-    **_ipinfo("Core")[0].values,
+    **_ipinfo("Core")[-1].values,
     **offers(" ".join(BY_SOURCE_COLUMN), known),
     **offers(
         """

@@ -75,6 +75,11 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
         "KEY,Alphaville,NT,Example Region,AU,Australia,-12.5,130.75,0800,Australia/Darwin,1,50",
         LEGACY_PLACE | fields("region_code=NT; geoname_id=1; accuracy_radius=50"),
     ),
+    "location, extended, with its AS": (
+        "KEYED,city,region,region_name,country,country_name,WHERE,asn",
+        "KEY,Alphaville,NT,Example Region,AU,Australia,-12.5,130.75,0800,Australia/Darwin,AS64500",
+        LEGACY_PLACE | fields("region_code=NT; asn=64500"),
+    ),
     "asn": (
         "network,asn,domain,name,type,country",
         "NET,AS64500,example.com,INC,hosting,US",
