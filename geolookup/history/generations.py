@@ -83,7 +83,7 @@ def _data(store: Path, generation: str) -> tuple[str | None, _KeptAs, int | None
         is_folder = kept_as == "folder"
         paths = folder.iterdir() if is_folder else [Path(pointer.archive_of(store, generation))]
         return date, kept_as, sum(path.stat().st_size for path in paths)
-    except (DatasetError, FileNotFoundError):  # damaged, or removed meanwhile
+    except (DatasetError, OSError):  # damaged, or removed meanwhile
         return None, kept_as, None
 
 

@@ -105,6 +105,14 @@ def test_a_damaged_generation_is_not_rolled_back_to(
     assert answers_of(store) == answers_of(shared(3))
 
 
+def test_a_damaged_generation_is_listed_without_its_size(store: Path) -> None:
+    path = Path(pointer.folder_of(store, id_of(3))) / fmt.ZONE
+    path.unlink()
+    path.symlink_to(path)
+    listed = {item.generation: item.bytes for item in geolookup.generations(store)}
+    assert [generation for generation in listed if listed[generation] is None] == [id_of(3)]
+
+
 def test_a_damaged_folder_becomes_no_archive(store: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It stays, with a warning."""
     path = Path(pointer.folder_of(store, id_of(3))) / fmt.ZONE

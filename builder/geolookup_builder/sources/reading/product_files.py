@@ -110,19 +110,8 @@ def file_batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterat
 
 
 def detect_product(opening: Opening, format_: str, products: Sequence[Product]) -> Detection | None:
-    """Return the detection of the product that a file is of; None if none fits.
-
-    Raises NearMissError as ``Planner.detection``, also if the product that knows most columns does
-    not know a field of ours: a table of ASN with a ``city`` of one's own would also fit Core, which
-    reads neither its names nor its ``country`` as they are meant.
-    """
+    """Return the detection of the product that knows most columns of a file; None if none fits."""
     syntax = syntax_of(opening.member)
     header = _header(syntax, opening.start if syntax is delimited else opening.member)
     product = best(header, products, opening.spec.schema)
-    if product is None:
-        return None
-    planner = Planner(opening.spec)
-    closest = max((p for p in products if p.fits(header)), key=lambda p: p.score(header.names))
-    if closest.score(header.names) > product.score(header.names):
-        planner.detection(header, closest, format_)
-    return planner.detection(header, product, format_)
+    return Planner(opening.spec).detection(header, product, format_) if product else None

@@ -231,10 +231,12 @@ def names_of_fields(schema: Schema) -> dict[str, str]:
 def best(header: Header, products: Iterable[Product], schema: Schema) -> Product | None:
     """Return the product that knows most columns of a file; None if none fits.
 
-    A product that does not know a column of ours comes after all others; of equals the first.
+    Of equals that which knows all columns of ours, then the first. A table of ASN with a ``city``
+    of one's own also fits Core, which reads neither its names nor its ``country`` as they are
+    meant; a column that a product does not know is read by its own name.
     """
 
-    def rank(product: Product) -> tuple[bool, int]:
-        return not product.foreign(header.names, schema), product.score(header.names)
+    def rank(product: Product) -> tuple[int, bool]:
+        return product.score(header.names), not product.foreign(header.names, schema)
 
     return max((p for p in products if p.fits(header)), key=rank, default=None)

@@ -80,6 +80,12 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
         "KEY,Alphaville,NT,Example Region,AU,Australia,-12.5,130.75,0800,Australia/Darwin,AS64500",
         LEGACY_PLACE | fields("region_code=NT; asn=64500"),
     ),
+    "asn, with a city of one's own": (  # Core knows it, but not the name
+        "KEYED,asn,domain,name,type,country,city",
+        "KEY,AS64500,example.com,INC,hosting,US,Alphaville",
+        {"city_name": "Alphaville", **HOLDER, **DOMAIN}
+        | fields("user_type=hosting; asn_kind=hosting; asn_country_code=US"),
+    ),
     "asn": (
         "network,asn,domain,name,type,country",
         "NET,AS64500,example.com,INC,hosting,US",
