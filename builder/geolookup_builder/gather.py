@@ -86,7 +86,8 @@ class SourceRows:
                 progress.rows(len(batch))
         report.fields = tuple(fields)
         report.keep(self._spec.fields)
-        report.emptied.update(table.emptied)
+        while table.emptied:  # by batch; the next table of the source begins with none
+            report.emptied.update(table.emptied.pop())
         report.rejected = rejects.counts()
         _report_files([numbers for numbers, _ in rejects.members.values()], report, self._spec)
         # Unary plus drops the fields whose count is 0.

@@ -7,10 +7,8 @@ match it is a row without a range, which is rejected.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +25,10 @@ from geolookup_builder.sources.formats.vendor_values import known, offers
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import mark, with_values
-from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import Fields, Header, Offer, Product
-from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import (
@@ -70,29 +68,26 @@ class _Lines:
         header = Header(spec.path, tuple(re.compile(self.pattern).groupindex))
         reading = planner.plan(header, self.product)
         planner.check()
-        fields, emptied, lock = reading.layout.fields, Counter[str](), Lock()
+        ranges, fields = reading.ranges, reading.layout.fields
 
         def split(rows: pa.RecordBatch) -> pa.RecordBatch:
             parts = line_parts(rows, self.pattern)
             for name, word in self.counted.items():
-                with lock:  # batches are parsed in several threads
-                    emptied[word] += pc.sum(pc.not_equal(parts[name], "")).as_py() or 0
-            cells = {name: self.clean(parts[name]) for name in {*reading.ranges, *fields}}
+                count = pc.sum(pc.not_equal(parts[name], "")).as_py() or 0
+                planner.cells.emptied.append({word: count})
+            cells = {name: self.clean(parts[name]) for name in {*ranges, *fields}}
             texts = {name: cells[name].cast(pa.string()).dictionary_encode() for name in fields}
             return pa.RecordBatch.from_pydict({**cells, **texts})
 
         layout = replace(self.layout, offered=reading.layout.offered)
-        meaning = replace(reading, prepare=split).meaning
-
-        def batches_of(member: Member) -> Iterator[Batch]:
+        reading, files = replace(reading, layout=layout, prepare=split), []
+        for member in members(spec.path, spec.base, self.suffixes):
             utf8 = transcode(member, encoding)
             if not self._begins(utf8):
                 problem = f"not a file of {self.product.name}"
                 raise BuildError(member.label, problem, remedy=self.remedy)
-            return batches(utf8, layout, meaning)
-
-        for table in one_table(spec, self.suffixes, batches_of):
-            yield replace(table, emptied=emptied)
+            files.append(("", batches(utf8, reading)))
+        yield from planner.tables(files)
 
     def _begins(self, member: Member) -> bool:
         """Return whether the first line of a file is as in all files of the format."""

@@ -29,7 +29,7 @@ from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
 from geolookup_builder.sources.reading.products import Header, Offers, Product, flag
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 #: The columns of a range, the usual one first; the others are written by geoip2-csv-converter.
@@ -125,12 +125,12 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
             blocks.append((member, header))
         else:
             joins.add(member, header)
-    files = list[tuple[str, product_files.PlannedFile]]()
+    files = list[tuple[str, Iterator[Batch]]]()
     notes, offered = dict[str, None](), list[str]()
     for member, header in blocks:
         reading = _plan(planner, member, header, joins)
         if reading.values:
-            files.append((reading.product.name, (delimited, member, reading)))
+            files.append((reading.product.name, delimited.batches(member, reading)))
         else:
             notes[f"{reading.product.name} ignored: no field holds it"] = None
             offered += reading.layout.offered
@@ -141,7 +141,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         remedy = f"name other files{product_files.declaration_hint(offered)}"
         raise BuildError(spec.base / spec.path, problem, remedy=remedy)
     planner.check()
-    yield from product_files.tables(spec, [product.name for product in _PRODUCTS], files, [*notes])
+    yield from planner.tables(files, [product.name for product in _PRODUCTS], notes)
 
 
 def _product_of(header: Header) -> Product:

@@ -29,7 +29,7 @@ from geolookup_builder.sources.formats.ipinfo_products import IPINFO, IPLOCATE
 from geolookup_builder.sources.formats.mmdb_products import PRODUCTS, matching_product
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD
 from geolookup_builder.sources.reading import mmdb_file, product_files
-from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.mmdb_file import MmdbFile, Networks
 from geolookup_builder.sources.reading.plans import Planner, Reading
 from geolookup_builder.sources.reading.products import NO_RANGE, Header, Product, names_of_fields
@@ -39,7 +39,6 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     SourceFormat,
     SourceTable,
-    one_table,
 )
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, kind_of
 from geolookup_builder.sources.reading.stated_dates import of_seconds
@@ -56,7 +55,8 @@ _NOTHING = pa.scalar(None, pa.string())
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    return one_table(spec, (".mmdb",), partial(_batches, planner=Planner(spec)))
+    planner, files = Planner(spec), members(spec.path, spec.base, (".mmdb",))
+    yield from planner.tables([("", _batches(member, planner)) for member in files])
 
 
 def _batches(member: Member, planner: Planner) -> Iterator[Batch]:

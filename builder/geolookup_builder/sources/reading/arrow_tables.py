@@ -16,8 +16,8 @@ import pyarrow as pa
 from geolookup.errors import BuildError, line_text
 from geolookup_builder.sources.reading import typed_columns
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Batch, Meaning
-from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.plans import Reading
+from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.sources.reading.typed_columns import Paths
 
 #: The methods of the PyCapsule interface.
@@ -59,9 +59,11 @@ def schema(member: Member) -> pa.Schema:
         return rows.schema
 
 
-def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
+def batches(member: Member, reading: Reading) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError for a column of a type that has no texts."""
-    return typed_columns.batches(member, schema(member), layout, meaning, _open_rows)
+    return typed_columns.batches(
+        member, schema(member), reading.layout, reading.meaning, _open_rows
+    )
 
 
 @contextmanager

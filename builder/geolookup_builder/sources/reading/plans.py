@@ -8,9 +8,10 @@ read under its name in any file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,6 +37,7 @@ from geolookup_builder.sources.reading.products import (
     Product,
     names_of_fields,
 )
+from geolookup_builder.sources.reading.reader import Batch, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, NearMissError
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.vendor_columns import offered_type
@@ -147,6 +149,23 @@ class Planner:
                 problem = f"source.columns: no file of {self.spec.path} has {name!r}"
                 remedy = near_match(name, sorted(self._known))
                 raise BuildError(self.spec.recipe, problem, remedy=remedy)
+
+    def tables(
+        self,
+        files: Sequence[tuple[str, Iterator[Batch]]],
+        order: Iterable[str] = ("",),
+        notes: Iterable[str] = (),
+    ) -> Iterator[SourceTable]:
+        """Yield a table for each name in ``order`` that has files; the first carries the notes.
+
+        ``files`` are the batches of each file, after the name of its table.
+        """
+        present = {name for name, _ in files}
+        for name in dict.fromkeys(name for name in order if name in present):
+            title = self.spec.name if len(present) == 1 else f"{self.spec.name} ({name})"
+            batches = chain.from_iterable(rows for table, rows in files if table == name)
+            yield SourceTable(title, batches, "; ".join(notes), self.cells.emptied)
+            notes = ()
 
     def _ranges(
         self, header: Header, product: Product

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,7 @@ import pyarrow as pa
 from geolookup.dataset.intervals import I64
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.stated_dates import StatedDate
 from geolookup_builder.vendor_columns import offered_type
@@ -94,27 +93,13 @@ class SourceTable:
     """One table of a source; several tables count as that many consecutive sources.
 
     ``note`` is printed in the build report: what of the source was ignored, and why. ``emptied``
-    counts cells by the word that the recipe empties, once the batches are read.
+    are the cells that batches empty, counted by word; who reads the table takes them.
     """
 
     name: str
     batches: Iterator[Batch]
     note: str = ""
-    emptied: Mapping[str, int] = field(default_factory=dict)
-
-
-def one_table(
-    spec: SourceSpec,
-    suffixes: tuple[str, ...],
-    batches_of: Callable[[Member], Iterator[Batch]],
-    note: str = "",
-) -> Iterator[SourceTable]:
-    """Yield the one table of a source: the rows of all its files.
-
-    ``batches_of`` is called for every file before a row is read: it can refuse a file.
-    """
-    files = [batches_of(member) for member in members(spec.path, spec.base, suffixes)]
-    yield SourceTable(spec.name, chain.from_iterable(files), note)
+    emptied: list[Mapping[str, int]] = field(default_factory=list)
 
 
 #: The meaning of a record batch: the range of each row, and its fields.
