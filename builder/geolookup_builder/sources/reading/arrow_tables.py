@@ -18,7 +18,7 @@ from geolookup_builder.sources.reading import typed_columns
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Reading
 from geolookup_builder.sources.reading.reader import Batch
-from geolookup_builder.sources.reading.typed_columns import Paths
+from geolookup_builder.sources.reading.typed_columns import Types
 
 #: The methods of the PyCapsule interface.
 _CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
@@ -67,20 +67,21 @@ def batches(member: Member, reading: Reading) -> Iterator[Batch]:
 
 
 @contextmanager
-def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch]]:
+def _open_rows(member: Member, types: Types) -> Iterator[Iterator[pa.RecordBatch]]:
     with member.opener() as rows, _errors(member.label, pa.ArrowException):
-        for name, (steps, kind) in paths.items():
-            _check_type(member, name, rows.schema.field(steps[0]), kind)
-        columns = rows.select(sorted({steps[0] for steps, _ in paths.values()}))
+        columns = typed_columns.flat_table(rows).select(sorted(types))
+        for column in columns.schema:
+            _check_type(member, column)
         fields = [field.with_type(_without_views(field.type)) for field in columns.schema]
         yield _batches(columns, pa.schema(fields))
 
 
-def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) -> None:
+def _check_type(member: Member, column: pa.Field) -> None:
     """Raise BuildError for an extension type: the values of its storage may be encoded."""
     extension = (column.metadata or {}).get(_EXTENSION, b"").decode()
-    if extension or isinstance(kind, pa.BaseExtensionType):
-        problem = f"column {name!r} is of the extension type {extension or kind.extension_name}"
+    if extension or isinstance(column.type, pa.BaseExtensionType):
+        kind = extension or column.type.extension_name
+        problem = f"column {column.name!r} is of the extension type {kind}"
         raise BuildError(member.label, problem, remedy=_REMEDY)
 
 
@@ -93,8 +94,6 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         values = _without_views(kind.value_type)
         return kind if values == kind.value_type else pa.large_list(values)
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
     return kind
 
 

@@ -21,7 +21,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Reading
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.sources.reading.sniffing import check_kind
-from geolookup_builder.sources.reading.typed_columns import Paths
+from geolookup_builder.sources.reading.typed_columns import Types
 
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
@@ -50,11 +50,11 @@ def batches(member: Member, reading: Reading) -> Iterator[Batch]:
 
 
 @contextmanager
-def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch]]:
+def _open_rows(member: Member, types: Types) -> Iterator[Iterator[pa.RecordBatch]]:
     with _open(member) as stream:
         file = papq.ParquetFile(stream)
         _check_size(member, stream, file.metadata)
-        yield _rows(member, file, sorted({".".join(steps) for steps, _ in paths.values()}))
+        yield _rows(member, file, sorted(types))
 
 
 def _check_size(member: Member, stream: Any, metadata: papq.FileMetaData) -> None:

@@ -21,7 +21,7 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES
 from geolookup.contract.schema import Schema
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.dictionary_columns import translate, with_values
-from geolookup_builder.sources.reading.typed_columns import find, leaves
+from geolookup_builder.sources.reading.typed_columns import flat
 from geolookup_builder.vendor_columns import LANGUAGE, offered_type, with_language
 
 Fields: TypeAlias = Mapping[str, pa.DictionaryArray]
@@ -129,8 +129,7 @@ class Header:
 
     def type_of(self, path: str) -> pa.DataType | None:
         """Return the type of a typed column; None for other columns."""
-        column = find(self.schema, path) if self.schema is not None and path else None
-        return column and column.kind
+        return self.schema.field(path).type if self.schema is not None and path in self else None
 
     @cached_property
     def _set(self) -> frozenset[str]:
@@ -145,7 +144,8 @@ class Header:
 
 def typed_header(label: str, schema: pa.Schema) -> Header:
     """Return the columns of Parquet, JSON or a table by their paths."""
-    return Header(label, tuple(leaves(schema)), schema)
+    columns = flat(schema)
+    return Header(label, tuple(columns.names), columns)
 
 
 @dataclass(frozen=True)
