@@ -22,10 +22,10 @@ from geolookup.dataset.sizes import file_sizes
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import hide_keys
-from geolookup_builder.build_options import Options
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
 from geolookup_builder.compile import check_quality, dataset_written, sources_of
 from geolookup_builder.downloads import missing_source, with_cached_path
+from geolookup_builder.limits import Options
 from geolookup_builder.memory import peak, system_memory
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading

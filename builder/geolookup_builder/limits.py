@@ -1,4 +1,4 @@
-"""Bounds of a recipe: numbers or shares, of rows, values and columns.
+"""Bounds of a recipe: numbers or shares, of rows, values and columns; the options of a build.
 
 ``BOUNDS`` has the keys of ``[[source]]`` that are bounds, one for each word of the build report::
 
@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError, count_text
 from geolookup_builder.build_report import KINDS, SourceReport, rejects_file
+from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.recipe.names import source_columns
 from geolookup_builder.recipe.table import Table
 from geolookup_builder.vocabulary import EMPTY_WORDS
 
 if TYPE_CHECKING:
     from geolookup.remote.key import Mask
+    from geolookup.signing.keys import PrivateKey
     from geolookup_builder.rejects import Rejects
 
 #: The forms of a bound.
@@ -115,6 +117,35 @@ def read_bound(table: Table, name: str, value: object, form: str) -> Bound:
         example = 10 if form == NUMBER else '"1%"'
         table.refuse(name, f"is not {form}", f"write {name} = {example}, for example")
     return bound
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of a build, a check and an update; ValueError for a malformed limit or size."""
+
+    force: bool = False
+    rejects: Path | None = None
+    max_rejects: int | str | None = None  # of a source table; None: the limit of the recipe
+    max_nulled: int | str | None = None  # of each field of it
+    max_memory: str | int | None = None  # such as "2GB"; None: three quarters of free memory
+    cache: Path | None = None  # of downloaded files; None: the user's cache folder
+    offline: bool = False  # use the cache only, without any request
+    earlier: Path | None = None  # a dataset: ``max_drop`` and ``min_coverage`` compare with it
+    signing_keys: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
+
+    def __post_init__(self) -> None:
+        MemoryBudget.of(self.max_memory)
+        for name in ("max_rejects", "max_nulled"):
+            value = getattr(self, name)
+            if value is not None and bound_of(value) is None:
+                raise ValueError(f'{name} is {value!r}; write a number such as 10, or "1%"')
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of all sources, whatever their recipe says."""
+        limits = {"max_rejected": self.max_rejects, "max_nulled": self.max_nulled}
+        bounds = {key: bound_of(value) for key, value in limits.items()}
+        return {key: {"": bound} for key, bound in bounds.items() if bound is not None}
 
 
 def check_limits(

@@ -22,7 +22,7 @@ from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
 from geolookup_builder.columns import Columns
-from geolookup_builder.datasets.source import DatasetSource
+from geolookup_builder.dataset_source import DatasetSource
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.reference import credits_of

@@ -18,7 +18,7 @@ from typing import Any
 
 from geolookup.contract.fields import REAL
 from geolookup.errors import BuildError, listed, name_text
-from geolookup_builder.datasets.source import is_dataset_path
+from geolookup_builder.dataset_source import is_dataset_path
 from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec, toml_text
 from geolookup_builder.recipe.names import RANGE_NAMES, mapped_columns, near_column
 from geolookup_builder.sources import FORMATS

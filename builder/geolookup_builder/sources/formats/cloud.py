@@ -31,7 +31,6 @@ from geolookup_builder.sources.reading.sniffing import (
     begins_json,
     check_kind,
 )
-from geolookup_builder.sources.reading.stated_dates import in_first_lines
 
 #: Bytes of a document, and values in it, counted as its commas and opening brackets. As objects
 #: the values take at most two gigabytes.
@@ -207,7 +206,7 @@ FORMAT = reader.SourceFormat(
     _read,
     _detect,
     # Of AWS, Google and Oracle; Azure and Cloudflare state none.
-    in_first_lines(
+    reader.in_first_lines(
         r'"(?:createDate|creationTime|last_updated_timestamp)" *: *"([0-9]{4}-[0-9]{2}-[0-9]{2})'
     ),
     (_PRODUCT,),

@@ -28,9 +28,8 @@ from geolookup_builder.sources.reading.dictionary_columns import mark, with_valu
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import Fields, Header, Offer, Product
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, in_first_lines
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
-from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import (
     Layout,
     encoding_option,

@@ -21,7 +21,7 @@ from geolookup.contract.schema import column_members
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns
+from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns, offered_type
 from geolookup_builder.sources.reading.dictionary_columns import (
     OPTION,
     Cells,
@@ -40,7 +40,6 @@ from geolookup_builder.sources.reading.products import (
 from geolookup_builder.sources.reading.reader import Batch, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, NearMissError
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.vendor_columns import offered_type
 
 COMMAS = Layout((), frozenset(), frozenset())
 _HALVES = ("latitude", "longitude")

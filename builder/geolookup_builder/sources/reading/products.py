@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES
 from geolookup.contract.schema import Schema
 from geolookup_builder.ranges import ParsedRanges
+from geolookup_builder.recipe.names import LANGUAGE, offered_type, with_language
 from geolookup_builder.sources.reading.dictionary_columns import translate, with_values
 from geolookup_builder.sources.reading.typed_columns import flat
-from geolookup_builder.vendor_columns import LANGUAGE, offered_type, with_language
 
 Fields: TypeAlias = Mapping[str, pa.DictionaryArray]
 #: The ``ranges`` of files whose ranges are in no column.
