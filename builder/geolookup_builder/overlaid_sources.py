@@ -41,7 +41,7 @@ from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import MAX_SOURCES, Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
 from geolookup_builder.restrictions import Counted, Restriction, Rows, kept_space
-from geolookup_builder.sources import READERS, auto
+from geolookup_builder.sources import READERS
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import oldest
 from geolookup_builder.tables import tables
@@ -109,8 +109,10 @@ class OverlaidSources:
             partitions = {family: nothing(family, tuple(self.layers)) for family in (4, 6)}
         deciding, files = list[Counted](), dict[str, Member]()
         begin = len(self.rejects)
-        for table in auto.with_note(spec, READERS[spec.format].read(spec)):
-            report = SourceReport(table.name, note=table.note)
+        note = f"detected {spec.format}: {spec.detection}" if spec.detection else ""
+        for table in READERS[spec.format].read(spec):
+            report = SourceReport(table.name, note="; ".join(filter(None, (note, table.note))))
+            note = ""  # the first table has it
             self.report.sources.append(report)
             rows = SourceRows(self.layers, self.reference, report, spec, self.columns)
             rejects = rows.read(table, self.progress)

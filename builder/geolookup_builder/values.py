@@ -184,7 +184,7 @@ def _match(cells: pa.Array, field: Field, reference: Reference) -> pa.Array:
     words = tables[_kind(field)]
     # "nl" -> "NL": compared in lower case.
     lower = pa.array([word.lower() for word in words], pa.string())
-    cells = _whole(cells) if field.type == BOOLEAN else cells
+    cells = whole_texts(cells) if field.type == BOOLEAN else cells
     return pa.array(words.values(), type_of(field)).take(pc.index_in(pc.utf8_lower(cells), lower))
 
 
@@ -213,7 +213,7 @@ def _floats(cells: pa.Array) -> pa.Array:
 
 
 def _integer(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
-    numbers = _written(cells, _INTEGER, _whole)
+    numbers = _written(cells, _INTEGER, whole_texts)
     try:
         numbers = numbers.cast(pa.int64())
     except pa.ArrowInvalid:  # 19 digits can exceed 64 bits
@@ -222,7 +222,7 @@ def _integer(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
     return _only(numbers, _between(numbers, least, int(field.most))).cast(type_of(field))
 
 
-def _whole(cells: pa.Array) -> pa.Array:
+def whole_texts(cells: pa.Array) -> pa.Array:
     """Return the texts with whole floats as integers: ``5.0`` as ``5``, ``1e3`` as ``1000``."""
     numbers = _floats(cells)
     is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _EXACT))
@@ -246,7 +246,7 @@ def _written(cells: pa.Array, pattern: str, rewrite: Callable[[pa.Array], pa.Arr
 
 def _asplain(cells: pa.Array) -> pa.Array:
     """Return whole floats as integers, numbers of two halves as one: ``AS1.10`` as ``65546``."""
-    texts = _whole(cells)
+    texts = whole_texts(cells)
     parts = pc.extract_regex(texts, _ASDOT)
     high, low = (pc.struct_field(parts, name).cast(pa.int64()) for name in ("high", "low"))
     number = pc.add(pc.shift_left(high, 16), low)

@@ -19,18 +19,10 @@ import pyarrow as pa
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.vendor_values import offers
-from geolookup_builder.sources.reading import reader
+from geolookup_builder.sources.reading import reader, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner, Reading
 from geolookup_builder.sources.reading.products import Header, Product, words
-from geolookup_builder.sources.reading.sniffing import (
-    JSON,
-    TEXT,
-    Detection,
-    Opening,
-    begins_json,
-    check_kind,
-)
 
 #: Bytes of a document, and values in it, counted as its commas and opening brackets. As objects
 #: the values take at most two gigabytes.
@@ -79,7 +71,7 @@ def _read(spec: SourceSpec) -> Iterator[reader.SourceTable]:
     for member in members(spec.path, spec.base, (".json",)):
         name = _provider(member)
         if name is None:
-            check_kind(member, TEXT, JSON)
+            sniffing.check_kind(member, sniffing.TEXT, sniffing.JSON)
             problem = f"not a file of ranges of {', '.join(_PROVIDERS)}"
             remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
             raise BuildError(member.label, problem, remedy=remedy)
@@ -91,7 +83,7 @@ def _read(spec: SourceSpec) -> Iterator[reader.SourceTable]:
 
 def _provider(member: Member) -> str | None:
     """Return the provider of a document; None for another file."""
-    if not begins_json(member, b"{"):
+    if not sniffing.begins_json(member, b"{"):
         return None
     # The first kilobytes are searched for the keys: a document of gigabytes is not parsed.
     with member.open() as stream:
@@ -195,9 +187,9 @@ def _text(value: object) -> str | None:
     return text.encode("utf-8", "replace").decode()
 
 
-def _detect(opening: Opening) -> Detection | None:
+def _detect(opening: sniffing.Opening) -> sniffing.Detection | None:
     name = _provider(opening.start)
-    return Detection(name) if name else None
+    return sniffing.Detection(name) if name else None
 
 
 FORMAT = reader.SourceFormat(

@@ -24,7 +24,7 @@ from geolookup_builder.ranges import from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD, offers, product
 from geolookup_builder.sources.reading import delimited, product_files, sniffing
-from geolookup_builder.sources.reading.delimited import KeyedTable, concatenate, load_keyed
+from geolookup_builder.sources.reading.delimited import KeyedTable, load_keyed
 from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
@@ -215,7 +215,11 @@ class _Joins:
         """Return the rows of files with the ``wanted`` columns; of equal keys the first is used."""
         files = [*dict.fromkeys(files)]
         columns = tuple(sorted({name for file in files for name in file.names} & {*wanted}))
-        return concatenate([self._load(f.member, f.names, f.key, columns) for f in files])
+        tables = [self._load(file.member, file.names, file.key, columns) for file in files]
+        return KeyedTable(
+            pa.concat_arrays([table.keys for table in tables]),
+            {name: pa.concat_arrays([table.columns[name] for table in tables]) for name in columns},
+        )
 
     def locations(self, blocks: Member, header: Header, wanted: Collection[str]) -> KeyedTable:
         """Return the locations that a Blocks file refers to, with the ``wanted`` columns."""

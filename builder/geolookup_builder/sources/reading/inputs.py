@@ -28,14 +28,7 @@ from geolookup.filesystem.unpacking import (
     reading_errors,
     unpack_stream,
 )
-from geolookup_builder.sources.reading.archives import (
-    Budget,
-    Opener,
-    holds_no_data,
-    no_file,
-    tar_files,
-    zip_files,
-)
+from geolookup_builder.sources.reading import archives
 
 #: The compression of each ending of a tar archive.
 #: ".tar.gz" -> ".gz", ".tgz" -> ".gz" and so on.
@@ -50,7 +43,7 @@ class Member:
     """
 
     label: str
-    opener: Opener
+    opener: archives.Opener
     others: tuple[str, ...] = ()
 
     @contextmanager
@@ -76,10 +69,10 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
     Of an archive, the files with one of ``suffixes`` are taken, ordered by name; of a folder
     also compressed ones and archives. Raises BuildError if there is none.
     """
-    files, budget = paths(pattern, base, suffixes), Budget(str(base / pattern))
+    files, budget = paths(pattern, base, suffixes), archives.Budget(str(base / pattern))
     is_folder = (base / pattern).is_dir()
     if not files:
-        problem = no_file(suffixes, "folder") if is_folder else "no such file"
+        problem = archives.no_file(suffixes, "folder") if is_folder else "no such file"
         remedy = "put it there, or correct the path in the recipe"
         raise BuildError(base / pattern, problem, remedy=remedy)
     first, *more = (member for path in files for member in _of_path(path, suffixes, budget))
@@ -119,7 +112,7 @@ def _files_of(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], list
     for path in sorted(files, key=os.fsencode):
         kind = packing(path)
         is_archive = kind == ZIP or kind in _TARS
-        if holds_no_data(path.as_posix()):
+        if archives.holds_no_data(path.as_posix()):
             continue
         is_data = is_archive or path.name.lower().removesuffix(kind).endswith(suffixes)
         (data if is_data else others).append(path)
@@ -138,7 +131,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         seen.add(real)
 
 
-def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Member]:
+def _of_path(path: Path, suffixes: tuple[str, ...], budget: archives.Budget) -> list[Member]:
     if not path.is_file():
         raise BuildError(path, "not a file", remedy="name a file, a folder or a glob of files")
     with reading_errors(str(path)):
@@ -147,7 +140,9 @@ def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Memb
         return [Member(*labelled) for labelled in _openers(path, suffixes, budget)]
 
 
-def _openers(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tuple[str, Opener]]:
+def _openers(
+    path: Path, suffixes: tuple[str, ...], budget: archives.Budget
+) -> list[tuple[str, archives.Opener]]:
     """Return a label and an opener for each file at ``path``: of an archive, its data files."""
     kind = packing(path)
     if not kind:
@@ -156,12 +151,12 @@ def _openers(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tupl
     if kind == ZIP:
         with open_regular(path) as file:
             _check_kind(path, file)
-        return zip_files(path, suffixes, budget)
+        return archives.zip_files(path, suffixes, budget)
     opener = budget.limited(partial(_unpacked, path, _TARS.get(kind, kind)))
     if kind not in _TARS:
         return [(str(path), opener)]
     with opener() as stream:
-        return tar_files(path, stream, suffixes, budget)
+        return archives.tar_files(path, stream, suffixes, budget)
 
 
 @contextmanager

@@ -22,14 +22,7 @@ from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns, offered_type
-from geolookup_builder.sources.reading.dictionary_columns import (
-    OPTION,
-    Cells,
-    constant,
-    first_known,
-    mark,
-    masked_networks,
-)
+from geolookup_builder.sources.reading import dictionary_columns
 from geolookup_builder.sources.reading.products import (
     Fields,
     Header,
@@ -75,7 +68,7 @@ class Reading:
         fields = {}
         for column, offers in self.values.items():
             cells = [_cells(rows, offer) for offer in offers]
-            fields[column] = first_known(*cells) if len(cells) > 1 else cells[0]
+            fields[column] = dictionary_columns.first_known(*cells) if len(cells) > 1 else cells[0]
         return self.product.finish(rows, fields) if self.product.finish else fields
 
     @property
@@ -86,12 +79,14 @@ class Reading:
 
 def _cells(rows: pa.RecordBatch, offer: Offer) -> pa.DictionaryArray:
     if not offer.columns:
-        return constant(offer.constant, len(rows))
+        return dictionary_columns.constant(offer.constant, len(rows))
     values = offer.read(rows.column(offer.columns[0]))
     if not offer.blank:
         return values
     is_blank = pc.fill_null(pc.equal(values.dictionary.cast(pa.string()), ""), True)
-    return mark(values, pc.fill_null(is_blank.take(values.indices), True), offer.blank)
+    return dictionary_columns.mark(
+        values, pc.fill_null(is_blank.take(values.indices), True), offer.blank
+    )
 
 
 class Planner:
@@ -99,7 +94,7 @@ class Planner:
 
     def __init__(self, spec: SourceSpec) -> None:
         self.spec = spec
-        self.mapping, self.cells = mapped_columns(spec), Cells(spec)
+        self.mapping, self.cells = mapped_columns(spec), dictionary_columns.Cells(spec)
         self.names, self._fields = names_of_fields(spec.schema), spec.schema.by_source_column
         self._delivered: set[str] = set()
         self._known: set[str] = set()
@@ -189,7 +184,7 @@ class Planner:
         self, names: Sequence[str], parse: Callable[..., ParsedRanges] | None
     ) -> Callable[..., ParsedRanges]:
         if "netmask" in names:
-            return lambda *ends: from_networks(masked_networks(*ends))
+            return lambda *ends: from_networks(dictionary_columns.masked_networks(*ends))
         if len(names) == 1 and self.cells.has_netmasks:
             return lambda networks: from_networks(self.cells.network(networks))
         return parse or parse_range
@@ -250,7 +245,7 @@ class Planner:
         """Return an offer that reads cells as the recipe says that they are written."""
         if self._fields[column].type == TEXT:
             offer = offer.of_texts(header)
-        if OPTION not in self.spec.options or not offer.columns:
+        if dictionary_columns.OPTION not in self.spec.options or not offer.columns:
             return offer
         kind = header.type_of(offer.columns[0])
         is_text = kind is None or not (pa.types.is_floating(kind) or pa.types.is_integer(kind))

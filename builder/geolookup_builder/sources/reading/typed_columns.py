@@ -25,11 +25,10 @@ from geolookup_builder.sources.reading.dictionary_columns import trim, with_valu
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.values import whole_texts
 
 BATCH_ROWS = 1 << 17
 _SHOWN = 50  # characters of a type, in messages
-#: Floats below hold every integer.
-_EXACT = pa.scalar(2.0**53, pa.float64())
 _ENCODABLE = (pa.float32(), pa.float64(), pa.string(), pa.large_string())
 #: The types of columns by path.
 Types = Mapping[str, pa.DataType]
@@ -140,17 +139,10 @@ def _encode(column: pa.Array) -> pa.DictionaryArray:
     if not (pa.types.is_integer(kind) or column.type in _ENCODABLE):
         column = column.cast(pa.string())
     encoded = column.dictionary_encode()
-    return trim(with_values(encoded, _validate(_texts(encoded.dictionary))))
-
-
-def _texts(values: pa.Array) -> pa.Array:
-    """Return distinct values as texts; whole numbers that a float holds exactly are integers."""
-    if pa.types.is_float64(values.type):
-        # Arrow writes 10000000000.0 as 1e+10, and 9999999999.0 as 9999999999.
-        is_whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), _EXACT))
-        integers = pc.if_else(is_whole, values, pa.scalar(None, values.type)).cast(pa.int64())
-        return pc.coalesce(integers.cast(pa.string()), values.cast(pa.string()))
-    return values.cast(pa.string())
+    texts = encoded.dictionary.cast(pa.string())
+    if pa.types.is_float64(kind):  # Arrow writes 10000000000.0 as 1e+10, 9999999999.0 as 9999999999
+        texts = whole_texts(texts)
+    return trim(with_values(encoded, _validate(texts)))
 
 
 def _validate(texts: pa.Array) -> pa.Array:
