@@ -27,7 +27,7 @@ from geolookup.dataset.runs import join_runs
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
-from geolookup_builder import expected_rows
+from geolookup_builder import limits
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.columns import Columns, Partition
 from geolookup_builder.dataset_source import DatasetSource
@@ -36,7 +36,6 @@ from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import coverage, nothing, restrict, underlay_partition
-from geolookup_builder.limits import Options, check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import MAX_SOURCES, Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
@@ -71,7 +70,7 @@ class OverlaidSources:
         plan: Recipe,
         reference: Reference,
         finders: tuple[Finder, ...],
-        options: Options,
+        options: limits.Options,
         progress: Progress,
         columns: Columns,
         datasets: Mapping[int, DatasetSource],
@@ -85,7 +84,7 @@ class OverlaidSources:
         self.partitions = {family: nothing(family, layers) for family in (4, 6)}
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
-        self._rows_before = expected_rows.rows_before(options.earlier)
+        self._rows_before = limits.rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
 
     def add(self, number: int, spec: SourceSpec) -> None:
@@ -124,7 +123,7 @@ class OverlaidSources:
             release()
             members = [numbers.member for numbers, _ in rejects.members.values()]
             files |= {member.label: member for member in members}
-            expected_rows.check_releases(spec.expected, sorted(files))
+            limits.check_releases(spec.expected, sorted(files))
         if restriction:
             with self.progress.stage(f"restricting {spec.name}"):
                 rows_of, families = self._answers(restriction, partitions)
@@ -187,16 +186,16 @@ class OverlaidSources:
     ) -> None:
         """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
         options, mask = self.options, mask_of_sources(self.plan)
-        limits = {**spec.expected.limits, **options.limits}
+        bounds = {**spec.expected.limits, **options.limits}
         if self.plan.fields is not None:
             for report in tables:
                 report.keep(self.plan.fields)
         try:
             for report, of_table in zip_longest(tables, rejects):
-                check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
-            expected_rows.check_some(spec, tables, options.rejects)
+                limits.check_limits(spec.recipe, report, of_table, bounds, mask, options.rejects)
+            limits.check_some(spec, tables, options.rejects)
             before = self._rows_before
-            expected_rows.check_demands(spec, name, rows, tables, before, self.report)
+            limits.check_demands(spec, name, rows, tables, before, self.report)
         except BuildError:
             self.write_rejects()
             raise

@@ -106,7 +106,7 @@ def _over(recipe: Recipe, base: Dataset, *, is_data: bool) -> Recipe:
     """
     from dataclasses import replace
 
-    from geolookup_builder.expected_rows import RowRules
+    from geolookup_builder.limits import RowRules
     from geolookup_builder.recipe.document import DATASET, SourceSpec
 
     sources = recipe.sources

@@ -5,8 +5,7 @@ from geolookup_builder import layers as layers_module
 from geolookup_builder.build_report import KINDS, BuildReport, Demand, FillCount, SourceReport
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
-from geolookup_builder.check import check_recipe
-from geolookup_builder.check_report import RecipeCheck, SourceCheck
+from geolookup_builder.check import RecipeCheck, SourceCheck, check_recipe
 from geolookup_builder.columns import ROW, Column, Columns, JoinedIntervals, Partition
 from geolookup_builder.compile import (
     compile_recipe,
@@ -62,5 +61,4 @@ from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import RecordNumbers, Reject, date_in
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 from geolookup_builder.tables import json_columns, json_texts, row_texts
-from geolookup_builder.values import Reference, load_reference
-from geolookup_builder.vocabulary import VOCABULARY, translate
+from geolookup_builder.values import VOCABULARY, Reference, load_reference, translate

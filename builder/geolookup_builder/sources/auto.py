@@ -29,7 +29,7 @@ from geolookup_builder.sources.reading.dictionary_columns import OPTION as CELLS
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS
 from geolookup_builder.sources.reading.products import names_of_fields
-from geolookup_builder.vocabulary import EMPTY_WORDS
+from geolookup_builder.values import EMPTY_WORDS
 
 NAME = "auto"
 REMEDY = 'name the format in a recipe: format = "…"'

@@ -22,7 +22,7 @@ from geolookup_builder.ranges import DESCENDING, NOT_ADDRESS, ParsedRanges, from
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.names import source_column
 from geolookup_builder.sources.formats.vendor_values import known, offers
-from geolookup_builder.sources.reading import sniffing
+from geolookup_builder.sources.reading import sniffing, text
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import mark, with_values
 from geolookup_builder.sources.reading.inputs import Member, members
@@ -30,16 +30,8 @@ from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import Fields, Header, Offer, Product
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, in_first_lines
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
-from geolookup_builder.sources.reading.text import (
-    Layout,
-    encoding_option,
-    line_layout,
-    line_parts,
-    prefix_texts,
-    transcode,
-)
 
-_COMMENTED = line_layout("[ \t]*[#;]")
+_COMMENTED = text.line_layout("[ \t]*[#;]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +45,7 @@ class _Lines:
 
     product: Product
     pattern: str
-    layout: Layout
+    layout: text.Layout
     suffixes: tuple[str, ...]
     row: str = ""
     clean: Callable[[pa.Array], pa.Array] = lambda part: part
@@ -63,14 +55,14 @@ class _Lines:
 
     def read(self, spec: SourceSpec) -> Iterator[SourceTable]:
         """Yield the one table of a source, whose files are all read alike."""
-        planner, encoding = Planner(spec), encoding_option(spec)
+        planner, encoding = Planner(spec), text.encoding_option(spec)
         header = Header(spec.path, tuple(re.compile(self.pattern).groupindex))
         reading = planner.plan(header, self.product)
         planner.check()
         ranges, fields = reading.ranges, reading.layout.fields
 
         def split(rows: pa.RecordBatch) -> pa.RecordBatch:
-            parts = line_parts(rows, self.pattern)
+            parts = text.line_parts(rows, self.pattern)
             for name, word in self.counted.items():
                 count = pc.sum(pc.not_equal(parts[name], "")).as_py() or 0
                 planner.cells.emptied.append({word: count})
@@ -81,7 +73,7 @@ class _Lines:
         layout = replace(self.layout, offered=reading.layout.offered)
         reading, files = replace(reading, layout=layout, prepare=split), []
         for member in members(spec.path, spec.base, self.suffixes):
-            utf8 = transcode(member, encoding)
+            utf8 = text.transcode(member, encoding)
             if not self._begins(utf8):
                 problem = f"not a file of {self.product.name}"
                 raise BuildError(member.label, problem, remedy=self.remedy)
@@ -96,7 +88,7 @@ class _Lines:
 
     def detect(self, opening: Opening) -> Detection | None:
         """Return the detection of the format by the lines of a file."""
-        start = transcode(opening.start, None)
+        start = text.transcode(opening.start, None)
         row = re.compile(self.row)
         is_like = lines_match(start, self.layout, row) if self.row else self._begins(start)
         return Detection(self.product.name) if is_like else None
@@ -139,7 +131,7 @@ _EXITS = _Lines(
     Product("exits", (("address",),), offers("user_type='consumer_privacy_network' is_tor='true'")),
     # "ExitAddress 1.2.3.4 2026-01-31 12:00:00" -> "1.2.3.4"; also a plain address.
     r"^\s*(?:ExitAddress\s+)?(?P<address>[^\s/]+)(?:\s+[0-9-]{10} [0-9:]{8})?\s*$",
-    line_layout("[ \t]*#", "@type ", "Downloaded ", "ExitNode ", "Published ", "LastStatus "),
+    text.line_layout("[ \t]*#", "@type ", "Downloaded ", "ExitNode ", "Published ", "LastStatus "),
     ("",),
 )
 _EXITS_NAME = re.compile(r"(tor[-_]?(bulk)?[-_]?exit|exit[-_]addresses)", re.IGNORECASE)
@@ -189,7 +181,7 @@ _FEED = _Lines(
     # Each cell but the first may be missing, with all that follow.
     "^" + "(?:,".join(_CELLS) + "(?:,.*)?" + ")?" * (len(_CELLS) - 1) + "(?:#.*)?$",
     replace(
-        line_layout("[ \t]*#"),
+        text.line_layout("[ \t]*#"),
         not_utf8='state its encoding in the recipe, such as encoding = "shift_jis"',
     ),
     (".csv", ".txt"),
@@ -205,7 +197,7 @@ _FEED = _Lines(
 # Source: "RIR statistics exchange format", as the registries publish it.
 #: "cc|": any text and its bar.
 _RIR_CELL = r"[^|\n]*\|"
-_RIR_LAYOUT = line_layout(
+_RIR_LAYOUT = text.line_layout(
     "[ \t]*#",
     rf"[0-9.]+\|{_RIR_CELL}",  # the version line
     # ripencc|*|ipv4|*|12345|summary
@@ -234,7 +226,7 @@ def _day(cells: pa.DictionaryArray) -> pa.DictionaryArray:
 def _delegated(kind: pa.Array, start: pa.Array, value: pa.Array) -> ParsedRanges:
     """Return the ranges: an IPv6 prefix, or an IPv4 start with a number of addresses."""
     has_count = pc.equal(kind, "ipv4")
-    ranges = from_networks(pc.if_else(has_count, start, prefix_texts(start, value)))
+    ranges = from_networks(pc.if_else(has_count, start, text.prefix_texts(start, value)))
     ipv4 = np.asarray(has_count.fill_null(False))
     count = np.asarray(pc.fill_null(value, "1").cast(pa.uint64()))
     # 64 bits: 255.255.255.0 + 256 is 2^32, one more than 32 bits hold.
@@ -285,14 +277,14 @@ _ROUTES = _Lines(
         "origins",
         (("prefix", "length"),),
         offers("asn=first,asn"),
-        parse=lambda *parts: from_networks(prefix_texts(*parts)),
+        parse=lambda *parts: from_networks(text.prefix_texts(*parts)),
         finish=_without_defaults,
     ),
     # "1.0.0.0", "24", "13335" of CAIDA, "1.0.0.0/24", "13335" of pyasn. Of several origins
     # (``3356_174``) and of AS sets (``{10,20}``) the first AS is used.
     r"^(?P<prefix>[^\t/]*)[\t/](?P<length>[^\t/]*)\t"
     r"(?:\{?(?P<first>[0-9]{1,10})[_,][0-9_,{}]*|(?P<asn>[^\t]*))$",
-    line_layout("[;#]"),
+    text.line_layout("[;#]"),
     (".pfx2as", ".dat", ".txt", ".tsv"),
     r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*[\t/][0-9]+\t[0-9{][0-9_,{}]*",
     counted={"first": "further origins"},
