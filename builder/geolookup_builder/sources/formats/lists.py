@@ -29,7 +29,7 @@ from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import Fields, Header, Offer, Product
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, in_first_lines
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 _COMMENTED = text.line_layout("[ \t]*[#;]")
 
@@ -89,8 +89,12 @@ class _Lines:
     def detect(self, opening: Opening) -> Detection | None:
         """Return the detection of the format by the lines of a file."""
         start = text.transcode(opening.start, None)
-        row = re.compile(self.row)
-        is_like = lines_match(start, self.layout, row) if self.row else self._begins(start)
+        if not self.row:
+            return Detection(self.product.name) if self._begins(start) else None
+        lines = sniffing.first_lines(start, self.layout)
+        matches = [re.fullmatch(self.row, line) is not None for line in lines]
+        # The first line must match: a header shows another format.
+        is_like = matches[:1] == [True] and 2 * sum(matches) > len(matches)
         return Detection(self.product.name) if is_like else None
 
 

@@ -145,7 +145,7 @@ def _columns(
         records = file.records(networks, range(begin, min(begin + _CHUNK_RECORDS, count)))
         others.append(mmdb_file.are_other(records, layout.fields))
         # An empty record states nothing, not even that a flag is false.
-        is_empty = pa.array(mmdb_file.are_empty(records))
+        is_empty = pa.array([record == {} for record in records], pa.bool_())
         for name, column in reading.fields(mmdb_file.columns_of(records, layout)).items():
             texts = pc.if_else(is_empty, _NOTHING, column.cast(pa.string()))
             parts.setdefault(name, []).append(texts)

@@ -27,7 +27,6 @@ from geolookup_builder.sources.reading.typed_columns import flat
 Fields: TypeAlias = Mapping[str, pa.DictionaryArray]
 #: The ``ranges`` of files whose ranges are in no column.
 NO_RANGE: tuple[tuple[str, ...], ...] = ((),)
-_TRUE, _FALSE = "true", "false"
 _SHOWN = 80  # characters of a header, in messages
 #: The source column of each name of a field: its own, path, short name, and name in tables.
 FIELD_OF = {
@@ -87,8 +86,6 @@ class Offer:
 
 
 Offers: TypeAlias = Offer | Sequence[Offer]
-#: A constant that says that all rows of a file are so.
-ALWAYS = Offer(constant=_TRUE)
 
 
 def stated(*columns: str) -> Offer:
@@ -98,17 +95,12 @@ def stated(*columns: str) -> Offer:
 
 def flag(*columns: str) -> Offer:
     """Return the offer of a flag that files leave blank, or out, if it is false."""
-    return Offer(columns, blank=_FALSE)
+    return Offer(columns, blank="false")
 
 
 def words(column: str, values: Mapping[str, str | None]) -> Offer:
     """Return the offer of a column some of whose cells stand for values; None: unknown."""
     return Offer((column,), lambda cells: translate(cells, values))
-
-
-def if_true(column: str, word: str) -> Offer:
-    """Return the offer of ``word`` where a flag is true."""
-    return words(column, {_TRUE: word, "1": word, _FALSE: None, "0": None})
 
 
 @dataclass(frozen=True)
