@@ -28,6 +28,7 @@ from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside
 from geolookup.progress import Progress
 from geolookup.remote.key import hide_keys
+from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
 from geolookup_builder import demands, output_files
 from geolookup_builder.build_report import BuildReport, Demand
 from geolookup_builder.columns import Columns, Partition
@@ -59,7 +60,10 @@ def compile_recipe(
             if problems := demands.failures(check_quality(overlaid, folder), recipe.path):
                 raise QualityError(problems, overlaid.report)
             if options.signing_keys:
-                output_files.write_signature(folder, output, options.signing_keys)
+                text = (folder / fmt.MANIFEST).read_bytes()
+                # A greater serial than that of the dataset that it replaces.
+                signed = signed_statement(text, options.signing_keys, serial_in(output))
+                output_files.write(folder / SIGNATURE, signed)
             overlaid.report.bytes = sum(path.stat().st_size for path in folder.iterdir())
         accept(overlaid.plan.sources, options.cache)
         overlaid.report.seconds = progress.seconds

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
@@ -244,7 +245,7 @@ def _read(spec: SourceSpec, syntax: ModuleType, suffixes: tuple[str, ...]) -> It
 def _read_table(spec: SourceSpec) -> Iterator[SourceTable]:
     if "table" not in spec.options:
         raise BuildError(spec.recipe, "source.table is missing", remedy="pass a table")
-    member = arrow_tables.member(spec.path, spec.options["table"])
+    member = Member(spec.path, partial(nullcontext, spec.options["table"]))
     yield from _tables(arrow_tables, _Request(spec), [member])
 
 

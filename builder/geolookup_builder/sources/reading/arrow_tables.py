@@ -7,8 +7,7 @@ objects. A stream is read whole: a second pass finds the rejected rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from functools import partial
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -46,11 +45,6 @@ def table(label: str, data: Any) -> pa.Table | None:
 
 def _has_capsule(data: Any) -> bool:
     return any(hasattr(data, name) for name in _CAPSULES)
-
-
-def member(label: str, rows: pa.Table) -> Member:
-    """Return a table as the one member of a source, whose opener gives the table."""
-    return Member(label, partial(nullcontext, rows))
 
 
 def schema(member: Member) -> pa.Schema:

@@ -14,14 +14,16 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, repeat
 from typing import IO, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup.files.text_blocks import TextError, record_blocks
 from geolookup.parallel import in_order
@@ -45,6 +47,7 @@ BLOCK_BYTES = 4 << 20
 _MAX_HEADER = 1 << 16  # bytes; the standard CSV reader stops at twice as many
 _FIRST_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)?")
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
+_NO_KEY = -2
 
 
 def batches(member: Member, reading: Reading) -> Iterator[Batch]:
@@ -179,8 +182,20 @@ class KeyedTable:
 
     def rows(self, keys: pa.DictionaryArray) -> pa.Array:
         """Return the row of each key; null if there is none."""
-        rows = pc.index_in(_numbers(keys.dictionary), self.keys, skip_nulls=True)
+        # The keys are sorted once. Arrow's ``index_in`` would hash all of them for every batch.
+        order, sorted_keys = self._sorted
+        numbers = _numbers(keys.dictionary).fill_null(-1).to_numpy()
+        # Of equal keys the first in the order, so the first row. Beyond the last key: the last.
+        at = np.minimum(np.searchsorted(sorted_keys, numbers), len(sorted_keys) - 1)
+        rows = pa.array(order[at].astype(np.int32), mask=sorted_keys[at] != numbers)
         return rows.take(keys.indices)
+
+    @cached_property
+    def _sorted(self) -> tuple[I64, I64]:
+        """The rows in the order of their keys, and the keys; one, of no row, is no number."""
+        numbers = np.append(self.keys.fill_null(_NO_KEY).to_numpy(), _NO_KEY)
+        order = np.argsort(numbers, kind="stable")
+        return order, numbers[order]
 
 
 def load_keyed(
