@@ -111,8 +111,6 @@ _DATE = re.compile(
     rf"|(?<![A-Za-z]){_YEAR}[-_.]?{_MONTH})(?![0-9])"
 )
 _PACKED = re.compile(f"(?:{'|'.join(map(re.escape, PACKED))})(?=!|$)", re.IGNORECASE)
-
-
 #: The usable rows of the sources of an earlier dataset, by name without dates.
 RowsBefore = dict[str, list[int | None]]
 

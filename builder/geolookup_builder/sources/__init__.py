@@ -5,6 +5,8 @@ A format is added by writing a ``SourceFormat`` in a module of ``formats`` and n
 
 from __future__ import annotations
 
+from collections import ChainMap
+
 from geolookup_builder.sources.formats import (
     cloud,
     generic,
@@ -41,4 +43,4 @@ FORMATS: dict[str, SourceFormat] = {
     )
 }
 #: The readers by format, also of a table in memory: recipes do not name that.
-READERS = {**FORMATS, generic.TABLE.name: generic.TABLE}
+READERS = ChainMap(FORMATS, {generic.TABLE.name: generic.TABLE})
