@@ -294,8 +294,8 @@ rir_date                   day of the delegation
 
 def _vendor_columns(old: str) -> str:
     """Return the page of the columns that formats offer."""
+    from geolookup_builder.recipe.names import COLUMNS
     from geolookup_builder.sources import FORMATS
-    from geolookup_builder.vendor_columns import COLUMNS
 
     rows = ["| name | type | meaning | formats |\n|---|---|---|---|\n"]
     for name, meaning in (line.split(None, 1) for line in _MEANINGS.strip().splitlines()):

@@ -167,12 +167,14 @@ def _texts(version: int, ranges: Iterable[Range]) -> Iterator[tuple[str, str, st
 @main.command()
 def dataset() -> None:
     """Compile the bundled dataset."""
-    from geolookup_builder.build_options import Options
-    from geolookup_builder.compile import compile_dataset
+    from geolookup_builder.compile import compile_recipe
+    from geolookup_builder.limits import Options
+    from geolookup_builder.recipe.loading import load
 
     from geolookup.progress import Progress
 
-    report = compile_dataset(FOLDER / "recipe.toml", DATASET, Options(force=True), Progress())
+    recipe = load(FOLDER / "recipe.toml")
+    report, _ = compile_recipe(recipe, DATASET, Options(force=True), Progress())
     click.echo("\n".join(report.lines()))
     PACKAGED.mkdir(exist_ok=True)
     for name in ROWS:

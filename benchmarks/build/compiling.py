@@ -26,17 +26,17 @@ _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 
 def _compile(recipe: Path, max_memory: str) -> Result:
-    from geolookup_builder.build_options import Options
-    from geolookup_builder.compile import compile_dataset
+    from geolookup_builder.compile import compile_recipe
+    from geolookup_builder.limits import Options
+    from geolookup_builder.recipe.loading import load
 
     from geolookup.progress import Progress
 
     with tempfile.TemporaryDirectory(dir=recipe.parent) as folder, measure.on_cores(_CORES):
         dataset = Path(folder) / "dataset"
         began = time.perf_counter()
-        report = compile_dataset(
-            recipe, dataset, Options(max_memory=max_memory or None), Progress()
-        )
+        options = Options(max_memory=max_memory or None)
+        report, _ = compile_recipe(load(recipe), dataset, options, Progress())
         seconds, cpu = time.perf_counter() - began, time.process_time()
         peak = measure.memory("VmHWM")
         after = _after(recipe.parent, dataset)

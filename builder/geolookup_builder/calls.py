@@ -11,11 +11,10 @@ from typing import Any
 
 from geolookup.progress import Progress
 from geolookup.signing.keys import SigningKeys, read_signing_keys
-from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.check import check_recipe
-from geolookup_builder.check_report import RecipeCheck
+from geolookup_builder.check import RecipeCheck, check_recipe
 from geolookup_builder.compile import compile_recipe
+from geolookup_builder.limits import Options
 from geolookup_builder.recipe.loading import Source, recipe_of_call
 
 

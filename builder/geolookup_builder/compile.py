@@ -12,7 +12,6 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from os import PathLike
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,29 +28,21 @@ from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside
 from geolookup.progress import Progress
 from geolookup.remote.key import hide_keys
+from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
 from geolookup_builder import demands, output_files
-from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, Demand
 from geolookup_builder.columns import Columns, Partition
-from geolookup_builder.datasets.origins import resolve
-from geolookup_builder.datasets.source import DatasetSource, open_source, with_own_columns
+from geolookup_builder.dataset_source import DatasetSource, open_source, with_own_columns
 from geolookup_builder.downloads import accept, refusing, with_local_paths, with_strict_cache
 from geolookup_builder.enrichment import finders
 from geolookup_builder.intern import intern
+from geolookup_builder.limits import Options
 from geolookup_builder.memory import MemoryBudget, release, system_memory
-from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
-from geolookup_builder.recipe import loading
+from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources, resolve
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.sources import auto
 from geolookup_builder.tables import CountryRecord, provenance_tables, tables
 from geolookup_builder.values import load_reference
-
-
-def compile_dataset(
-    name: str | PathLike[str], output: Path, options: Options, progress: Progress
-) -> BuildReport:
-    """Build the recipe or data of a name (``loading``) at ``output``; on an error write nothing."""
-    return compile_recipe(loading.load(name), output, options, progress)[0]
 
 
 def compile_recipe(
@@ -69,7 +60,10 @@ def compile_recipe(
             if problems := demands.failures(check_quality(overlaid, folder), recipe.path):
                 raise QualityError(problems, overlaid.report)
             if options.signing_keys:
-                output_files.write_signature(folder, output, options.signing_keys)
+                text = (folder / fmt.MANIFEST).read_bytes()
+                # A greater serial than that of the dataset that it replaces.
+                signed = signed_statement(text, options.signing_keys, serial_in(output))
+                output_files.write(folder / SIGNATURE, signed)
             overlaid.report.bytes = sum(path.stat().st_size for path in folder.iterdir())
         accept(overlaid.plan.sources, options.cache)
         overlaid.report.seconds = progress.seconds

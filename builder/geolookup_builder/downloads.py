@@ -20,11 +20,11 @@ from geolookup.remote import Version
 from geolookup.remote.address import Remote
 from geolookup.remote.cache import CacheEntry, sha256_of
 from geolookup.remote.transfer import FetchedFile, fetch
-from geolookup_builder.datasets.source import location
+from geolookup_builder.dataset_source import location
 from geolookup_builder.demands import Quality
 from geolookup_builder.recipe.document import LAST_MODIFIED, Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import members, paths
-from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
+from geolookup_builder.sources.reading.reader import CLOCKS_DIFFER
 
 _CHUNK = 1 << 20
 _DOWNLOAD = "download it with 'geolookup update --download-only'"

@@ -146,16 +146,13 @@ def fold(rows: Rows) -> tuple[Rows, Rows]:
         return none(4), rows
     wide = rows[reaches]
     # ::fffe:ffff:0 - ::ffff:8.8.8.8 becomes 0.0.0.0 - 8.8.8.8. It stays an IPv6 row too.
-    first, last = (_from_mapped(clamp(ends, *FOLDED)) for ends in (wide.first, wide.last))
+    lows = (clamp(ends, *FOLDED).low & np.uint64(0xFFFF_FFFF) for ends in (wide.first, wide.last))
+    first, last = (Addresses(low.astype(np.uint32)) for low in lows)
     is_cut = is_outside[reaches].any()
     folded = replace(
         wide, first=first, last=last, keys=_stated_keys(wide.first, wide.last) if is_cut else None
     )
     return folded, rows[is_outside]
-
-
-def _from_mapped(ends: Addresses) -> Addresses:
-    return Addresses((ends.low & np.uint64(0xFFFF_FFFF)).astype(np.uint32))
 
 
 def flatten(rows: Rows, family: int) -> Partition:

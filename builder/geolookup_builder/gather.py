@@ -86,12 +86,14 @@ class SourceRows:
                 progress.rows(len(batch))
         report.fields = tuple(fields)
         report.keep(self._spec.fields)
-        report.emptied.update(table.emptied)
+        while table.emptied:  # by batch; the next table of the source begins with none
+            report.emptied.update(table.emptied.pop())
         report.rejected = rejects.counts()
-        _report_files([numbers for numbers, _ in rejects.members.values()], report, self._spec)
+        files = [numbers for numbers, _ in rejects.members.values()]
+        _report_files(files, report, self._spec)
         # Unary plus drops the fields whose count is 0.
         report.stated, report.nulled = +report.stated, +report.nulled
-        report.read += rejects.skip_count()
+        report.read += sum(len(numbers.skipped) for numbers in files)
         return rejects
 
     def _add(self, batch: CleanBatch) -> None:

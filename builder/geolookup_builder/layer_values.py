@@ -71,9 +71,9 @@ class Tuples:
 
     def replace(self, name: str, values: pa.Array) -> Tuples:
         """Return the tuples with new values of one field, one for each tuple."""
-        encoded = values.dictionary_encode()
-        codes = without_nulls(encoded.indices, -1).to_numpy()
-        return Tuples({**self.fields, name: Column(codes, encoded.dictionary)})
+        return Tuples(
+            {**self.fields, name: Column.of(np.arange(len(values), dtype=np.int32), values)}
+        )
 
     def keep(self, names: frozenset[str]) -> Tuples:
         """Return the tuples with only these fields; the others are null."""

@@ -134,10 +134,6 @@ class Band:
         """Mark the addresses that are not before the band."""
         return ~(first < self._at(self.begin))
 
-    def goes_beyond(self, last: Addresses) -> Bools:
-        """Mark the addresses after the band."""
-        return self._at(self.last) < last
-
     def _at(self, address: int) -> Addresses:
         return Addresses.of(self.family, [address])
 
@@ -212,7 +208,7 @@ class RowBands:
         del runs
         rows = combined([none(self._family), *parts], self._layers, np.concatenate)
         # The rows that may decide an address after the band.
-        beyond = rows[np.flatnonzero(band.goes_beyond(rows.last))]
+        beyond = rows[np.flatnonzero(Addresses.of(self._family, [band.last]) < rows.last)]
         self._reaching = [beyond[may_decide_beyond(beyond)]] if len(beyond) else []
         return rows
 

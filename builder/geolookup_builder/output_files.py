@@ -10,7 +10,6 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from geolookup.contract.schema import column_members
-from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import counts, describe, known_fields
 from geolookup.dataset.manifest import FileDescription, Manifest
 from geolookup.dataset.metadata import Source
@@ -19,10 +18,8 @@ from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import create
 from geolookup.integrity import VerifiedDataset
 from geolookup.parallel import in_order, threads_for
-from geolookup.signing.keys import PrivateKey
-from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
 from geolookup_builder.columns import Columns
-from geolookup_builder.datasets.source import DatasetSource
+from geolookup_builder.dataset_source import DatasetSource
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.reference import credits_of
@@ -108,12 +105,6 @@ class _InParts:
             self._stream.write(view[begin : begin + _PART])
             self._columns.release()
         return len(view)
-
-
-def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> None:
-    """Sign the written dataset, with a greater serial than the one that it replaces."""
-    text = (folder / fmt.MANIFEST).read_bytes()
-    write(folder / SIGNATURE, signed_statement(text, keys, serial_in(output)))
 
 
 def write(path: Path, text: bytes) -> None:

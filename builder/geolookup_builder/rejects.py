@@ -68,10 +68,6 @@ class Rejects:
             self._listed[one.word + one.field] += len(rows)
             kept.append(replace(one, rows=rows + batch.start, texts=one.texts[: len(rows)]))
 
-    def skip_count(self) -> int:
-        """Return the number of records with the wrong number of cells."""
-        return sum(len(numbers.skipped) for numbers, _ in self.members.values())
-
     def counts(self) -> Counter[str]:
         """Return the number of rejected rows by reason."""
         records = (_records(*member, "rejected", "", str) for member in self.members.values())

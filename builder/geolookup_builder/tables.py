@@ -58,16 +58,13 @@ def tables(
         content = {fmt.TABLES[table]: of for table, of in zip(rows, made, strict=True)}
     content[fmt.COUNTRY] = _country(interned.countries, reference, countries)
     content[fmt.ZONE] = pa.table({"zone": pa.array(interned.zones, pa.string())})
-    return interval_tables(interned.families, columns) | content
-
-
-def interval_tables(families: Mapping[int, Partition], columns: Columns) -> dict[str, pa.Table]:
-    """Return the tables of the intervals that answer, by file name."""
+    families = interned.families
     jumps = jump_table(families[4].starts.low, columns.release)
     return {
         **{fmt.INTERVALS[family]: _intervals(part, columns) for family, part in families.items()},
         fmt.IPV4_JUMP: pa.table({"interval": jumps}),
         fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": _sparse(families[6].starts.high, columns)}),
+        **content,
     }
 
 

@@ -51,8 +51,9 @@ def build(
 
     Example: geolookup build recipe.toml --output mydata
     """
-    from geolookup_builder.build_options import Options
-    from geolookup_builder.compile import compile_dataset
+    from geolookup_builder.compile import compile_recipe
+    from geolookup_builder.limits import Options
+    from geolookup_builder.recipe.loading import load
 
     from geolookup.progress import Progress
     from geolookup.signing.keys import read_signing_keys
@@ -60,7 +61,7 @@ def build(
     exit_on_signals()
     build_options = Options(**values, signing_keys=read_signing_keys(signing_keys))
     try:
-        report = compile_dataset(recipe, output, build_options, Progress())
+        report, _ = compile_recipe(load(recipe), output, build_options, Progress())
     except QualityError as error:
         if as_json:
             click.echo(json_text(error.report, report_members))
@@ -101,8 +102,8 @@ def check(recipe: str, against: str | None, as_json: bool, **limits: Any) -> Non
 
     Example: geolookup check recipe.toml
     """
-    from geolookup_builder.build_options import Options
     from geolookup_builder.check import check_recipe
+    from geolookup_builder.limits import Options
 
     from geolookup.progress import Progress
 

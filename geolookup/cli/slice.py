@@ -65,8 +65,8 @@ def slice(  # noqa: A001 - the name of the command
 
     Example: geolookup slice mydata --only country=US --fields country --output part
     """
-    from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_recipe
+    from geolookup_builder.limits import Options
     from geolookup_builder.recipe.loading import slice_recipe
 
     from geolookup.progress import Progress

@@ -67,7 +67,7 @@ def _entries(folder: Path) -> list[Path]:
 
 def _files_of_dataset(spec: SourceSpec) -> list[Path]:
     """Return the files that change when a dataset or a store changes."""
-    from geolookup_builder.datasets.source import location
+    from geolookup_builder.dataset_source import location
 
     from geolookup.dataset import layout as fmt
     from geolookup.store import pointer
@@ -82,8 +82,8 @@ def compile_file(file: str, base: Dataset | None, output: Path) -> None:
     Raises BuildError for bad files and without the compiler, OutputError for a full disk.
     """
     with _needing_compiler(file):
-        from geolookup_builder.build_options import Options
         from geolookup_builder.compile import compile_recipe
+        from geolookup_builder.limits import Options
         from geolookup_builder.recipe import loading
 
     from geolookup.progress import Progress
@@ -106,7 +106,7 @@ def _over(recipe: Recipe, base: Dataset, *, is_data: bool) -> Recipe:
     """
     from dataclasses import replace
 
-    from geolookup_builder.expected_rows import RowRules
+    from geolookup_builder.limits import RowRules
     from geolookup_builder.recipe.document import DATASET, SourceSpec
 
     sources = recipe.sources

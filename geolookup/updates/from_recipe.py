@@ -134,8 +134,8 @@ def _signature(job: Job, incoming: Incoming) -> bytes | None:
 
 def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:
     """Compile the downloaded files, compare their rows with the current generation, note losses."""
-    from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_recipe
+    from geolookup_builder.limits import Options
 
     options = Options(cache=job.cache, offline=True, earlier=current, max_memory=job.max_memory)
     try:

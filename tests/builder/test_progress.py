@@ -10,7 +10,7 @@ import pytest
 
 from geolookup.errors import BuildError
 from tests.builder.building import recipe
-from tests.internals.builder import Options, compile_dataset
+from tests.internals.builder import Options, compile_recipe, load
 from tests.internals.progress import Progress, RowProgress
 
 CLEAR = "\r\x1b[K"
@@ -26,7 +26,7 @@ class Terminal(io.StringIO):
 def compiled(folder: Path, stream: io.StringIO, text: str = "network,isp\n8.8.8.8,x\n") -> None:
     (folder / "a.csv").write_text(text, encoding="utf-8")
     (folder / "r.toml").write_text(recipe('path = "a.csv"'), encoding="utf-8")
-    compile_dataset(folder / "r.toml", folder / "d", Options(force=True), Progress(stream))
+    compile_recipe(load(folder / "r.toml"), folder / "d", Options(force=True), Progress(stream))
 
 
 def test_a_terminal_alone_sees_the_stages(

@@ -191,8 +191,8 @@ REMOTE_WRONG = {
 PLAIN = recipe("path = 'a.csv'")
 FILES: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,x\n"}
 LIBRARIES = {
-    "time_zone": ("tzfpy", "zones", "time_zone = true"),
-    "region_code": ("pycountry", "regions", "region_code = true"),
+    "time_zone": ("tzfpy", "time_zone = true"),
+    "region_code": ("pycountry", "region_code = true"),
 }
 
 
@@ -200,10 +200,9 @@ LIBRARIES = {
 def test_a_library_that_is_not_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    library, module, text = LIBRARIES[key]
+    library, text = LIBRARIES[key]
     for name in [item for item in sys.modules if item.partition(".")[0] == library]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, f"geolookup_builder.enrichment.{module}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
     error = fails(tmp_path, {**FILES, "a.csv": "no range at all"}, f"{PLAIN}[enrich]\n{text}")
     assert error.problem.startswith(f"enrich.{key} needs {library} (")

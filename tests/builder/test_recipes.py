@@ -23,7 +23,7 @@ from tests.builder.sources.formats import test_sapics as iptoasn
 from tests.builder.sources.reading.test_inputs import Files
 from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.conftest import ROOT
-from tests.internals.builder import BuildReport, Options, compile_dataset, loading
+from tests.internals.builder import BuildReport, Options, compile_recipe, loading
 from tests.internals.progress import Progress
 
 FOLDER = ROOT / "builder" / "geolookup_builder" / "recipes"
@@ -168,7 +168,7 @@ def by_hand(text: str) -> str:
 
 def compiled(recipe: Path) -> tuple[Path, BuildReport]:
     output = recipe.parent / "dataset"
-    return output, compile_dataset(recipe, output, Options(), Progress())
+    return output, compile_recipe(loading.load(recipe), output, Options(), Progress())[0]
 
 
 def test_every_recipe_is_tested_and_documented() -> None:

@@ -23,9 +23,9 @@ from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup.store.in_force import Retention
-from geolookup_builder import expected_rows, restrictions
+from geolookup_builder import limits, restrictions
 from geolookup_builder.demands import Quality, read_quality
-from geolookup_builder.expected_rows import RowRules
+from geolookup_builder.limits import RowRules
 from geolookup_builder.recipe.names import declared_columns, source_columns
 from geolookup_builder.recipe.table import Table, recipe_errors
 from geolookup_builder.restrictions import Restriction
@@ -171,7 +171,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         hint = near_match(name, formats, fallback='format = "auto" detects the format')
         raise BuildError(recipe, f"unknown format {name!r}", remedy=hint)
     keys = ("format", "path", "fields", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
-    table.only(*keys, *expected_rows.KEYS, *restrictions.KEYS, *sorted(formats[name]))
+    table.only(*keys, *limits.KEYS, *restrictions.KEYS, *sorted(formats[name]))
     texts, insecure = table.texts(remote_address.TEXTS), table.switch(remote_address.SWITCH)
     location = remote_address.location(recipe, table.text("path"), texts, insecure=insecure)
     remote = location if isinstance(location, Remote) else None
@@ -187,7 +187,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         base=_base(recipe, path),
         sha256=remote_address.sha256(recipe, texts),
         remote=remote,
-        expected=expected_rows.read_expected(table, schema),
+        expected=limits.read_expected(table, schema),
         schema=schema,
         restriction=restrictions.read_restriction(table, fields, schema),
     )

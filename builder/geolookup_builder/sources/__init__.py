@@ -6,7 +6,6 @@ A format is added by writing a ``SourceFormat`` in a module of ``formats`` and n
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
 
 from geolookup_builder.sources.formats import (
     cloud,
@@ -44,4 +43,4 @@ FORMATS: dict[str, SourceFormat] = {
     )
 }
 #: The readers by format, also of a table in memory: recipes do not name that.
-READERS: Mapping[str, SourceFormat] = ChainMap(FORMATS, {generic.TABLE.name: generic.TABLE})
+READERS = ChainMap(FORMATS, {generic.TABLE.name: generic.TABLE})

@@ -18,45 +18,30 @@ from typing import Any
 
 from geolookup.contract.fields import REAL
 from geolookup.errors import BuildError, listed, name_text
-from geolookup_builder.datasets.source import is_dataset_path
+from geolookup_builder.dataset_source import is_dataset_path
 from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec, toml_text
 from geolookup_builder.recipe.names import RANGE_NAMES, mapped_columns, near_column
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.formats.vendor_values import REGION_CODE
+from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import LENGTHS
 from geolookup_builder.sources.reading.dictionary_columns import OPTION as CELLS
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS
 from geolookup_builder.sources.reading.products import names_of_fields
-from geolookup_builder.sources.reading.reader import SourceTable
-from geolookup_builder.sources.reading.sniffing import (
-    ADDRESS,
-    ALPHA2,
-    DELIMITERS,
-    INTEGER,
-    NETWORK,
-    TEXT,
-    Detection,
-    NearMissError,
-    Opening,
-    first_lines,
-    kind_of,
-    opening,
-    sample,
-)
-from geolookup_builder.vocabulary import EMPTY_WORDS
+from geolookup_builder.values import EMPTY_WORDS
 
 NAME = "auto"
 REMEDY = 'name the format in a recipe: format = "…"'
-Detections = Mapping[str, Detection]
+Detections = Mapping[str, sniffing.Detection]
 Guard = Callable[[SourceSpec], AbstractContextManager[object]]
-_END = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|{INTEGER.pattern}")
+_END = re.compile(rf"({sniffing.ADDRESS.pattern})(/[0-9]+)?|{sniffing.INTEGER.pattern}")
 _LEAST = 0.9  # of the cells of a column must match
 _SHOWN = 60  # characters of a line
 _LISTED = 3  # files of an archive or a folder
 #: The content that shows a field.
 _CONTENT = {
-    "country_code": ALPHA2,
+    "country_code": sniffing.ALPHA2,
     "asn": re.compile(r"AS[0-9]{1,10}", re.IGNORECASE),
     "time_zone": re.compile(r"[A-Z][A-Za-z]+/[A-Z][A-Za-z_/-]+"),
 }
@@ -79,7 +64,7 @@ def detect_formats(recipe: Recipe, guard: Guard = nullcontext) -> Recipe:
         with guard(spec):
             try:
                 sources.append(detect_format(spec))
-            except NearMissError as error:
+            except sniffing.NearMissError as error:
                 if spec.recipe != spec.base / spec.path or not error.options:
                     raise
                 # Of data without a recipe: the command that prints one.
@@ -89,14 +74,6 @@ def detect_formats(recipe: Recipe, guard: Guard = nullcontext) -> Recipe:
                     error.path, error.problem, line=error.line, remedy=remedy
                 ) from None  # the same problem with another remedy
     return replace(recipe, sources=tuple(sources))
-
-
-def with_note(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[SourceTable]:
-    """Yield the tables of a source, the first with a note on the detected format."""
-    note = f"detected {spec.format}: {spec.detection}" if spec.detection else ""
-    for table in tables:
-        yield replace(table, note="; ".join(filter(None, (note, table.note))))
-        note = ""
 
 
 def detect_format(spec: SourceSpec) -> SourceSpec:
@@ -121,9 +98,9 @@ def _detections(spec: SourceSpec) -> dict[str, Detections]:
     """Return the detections of each file that is data. Raises BuildError if none is."""
     # All files of a folder, an archive or a glob, with any suffix.
     files = [file for file in members(spec.path, spec.base, ("",)) if file.label[-1:] != "/"]
-    of_files, misses = dict[str, Detections](), list[NearMissError]()
+    of_files, misses = dict[str, Detections](), list[sniffing.NearMissError]()
     for member in files:
-        start = opening(member, spec)
+        start = sniffing.opening(member, spec)
         detections, miss = _examine(start)
         if detections:
             of_files[member.label] = detections
@@ -142,14 +119,14 @@ def _detections(spec: SourceSpec) -> dict[str, Detections]:
     return of_files
 
 
-def _examine(start: Opening) -> tuple[Detections, NearMissError | None]:
+def _examine(start: sniffing.Opening) -> tuple[Detections, sniffing.NearMissError | None]:
     """Return the strongest detections of a file, or its nearest miss."""
-    detections, misses = dict[str, Detection](), list[NearMissError]()
+    detections, misses = dict[str, sniffing.Detection](), list[sniffing.NearMissError]()
     for name, source_format in FORMATS.items():
         try:
             if detection := source_format.detect(start):
                 detections[name] = detection
-        except NearMissError as error:
+        except sniffing.NearMissError as error:
             misses.append(error)
         except BuildError:  # a check of its reader fails
             continue
@@ -187,10 +164,10 @@ def _common_format(spec: SourceSpec, of_files: Mapping[str, Detections]) -> str:
 
 def changed(spec: SourceSpec, error: BuildError) -> SourceSpec | None:
     """Return a source with the options that an error suggests, or with guessed ones, or None."""
-    options = error.options if isinstance(error, NearMissError) else {}
+    options = error.options if isinstance(error, sniffing.NearMissError) else {}
     if not options.keys() <= spec.options.keys():
         return _by_cells(spec, {**options, **spec.options})
-    is_unread = spec.format == "auto" or isinstance(error, NearMissError)
+    is_unread = spec.format == "auto" or isinstance(error, sniffing.NearMissError)
     if is_unread and spec.format in ("auto", "csv") and "columns" not in spec.options:
         with suppress(BuildError):  # not a delimited text
             if guessed := _options(_start(spec)):
@@ -222,7 +199,7 @@ def _by_cells(spec: SourceSpec, options: Mapping[str, Any]) -> SourceSpec:
 
 def _start(spec: SourceSpec) -> Member:
     """Return the beginning of the first file of a source."""
-    return opening(members(spec.path, spec.base, ("",))[0]).start
+    return sniffing.opening(members(spec.path, spec.base, ("",))[0]).start
 
 
 def guessed_cells(spec: SourceSpec) -> dict[str, Any]:
@@ -245,7 +222,7 @@ def _cells_by_field(spec: SourceSpec) -> dict[str, list[str]]:
     with suppress(BuildError):  # not a delimited text
         field_of = names_of_fields(spec.schema)
         field_of |= {column: field for field, column in mapped_columns(spec).items()}
-        rows = sample(_start(spec), spec.options.get("delimiter", ","))
+        rows = sniffing.sample(_start(spec), spec.options.get("delimiter", ","))
         has_header = spec.options.get("header", True)
         names = rows.records[0][1] if has_header else map(str, range(1, rows.width + 1))
         return {
@@ -256,18 +233,18 @@ def _cells_by_field(spec: SourceSpec) -> dict[str, list[str]]:
     return {}
 
 
-def _unknown_file(opening: Opening) -> BuildError:
+def _unknown_file(start: sniffing.Opening) -> BuildError:
     """Return the error about a file that no format detects."""
-    member = opening.member
-    line = next(iter(first_lines(opening.start, COMMAS)), "")
+    member = start.member
+    line = next(iter(sniffing.first_lines(start.start, COMMAS)), "")
     problem = f"no range in its first line, {line[:_SHOWN]!r}"
     remedy = 'if it is data of a vendor, name the format in a recipe: format = "…"'
-    kind = kind_of(member)
-    if kind not in (None, TEXT):
+    kind = sniffing.kind_of(member)
+    if kind not in (None, sniffing.TEXT):
         problem, remedy = f"this looks like {kind.name}", kind.remedy
     elif kind is None:
         problem, remedy = "binary data of no known kind", "export it as CSV, or fetch it again"
-    elif line and (options := _options(opening.start)):
+    elif line and (options := _options(start.start)):
         problem = f"a text without known columns, {line[:_SHOWN]!r}"
         keys = ", ".join(f"{key} = {toml_text(value)}" for key, value in options.items())
         remedy = f'name its columns, such as format = "csv", {keys}; or {remedy}'
@@ -276,7 +253,7 @@ def _unknown_file(opening: Opening) -> BuildError:
 
 def _options(member: Member) -> dict[str, Any]:
     """Return delimiter, header and columns of a text; empty if no column holds ranges."""
-    samples = [(delimiter, sample(member, delimiter)) for delimiter in DELIMITERS]
+    samples = [(delimiter, sniffing.sample(member, delimiter)) for delimiter in sniffing.DELIMITERS]
     delimiter, rows = max(samples, key=lambda one: one[1].width)
     first = rows.records[0][1]
     has_header = not any(map(_END.fullmatch, first))
@@ -311,8 +288,8 @@ def _holding(columns: Sequence[Sequence[str]], pattern: re.Pattern[str]) -> list
 
 def _range(columns: Sequence[Sequence[str]]) -> Iterator[tuple[str, int]]:
     """Yield the columns of the range: a network, else two addresses, one, or two integers."""
-    networks, addresses = _holding(columns, NETWORK), _holding(columns, ADDRESS)
-    integers = _holding(columns, INTEGER)
+    networks, addresses = _holding(columns, sniffing.NETWORK), _holding(columns, sniffing.ADDRESS)
+    integers = _holding(columns, sniffing.INTEGER)
     if networks or len(addresses) == 1:
         yield "network", (networks or addresses)[0]
     elif masks := [at for at in _holding(columns, _NETMASK) if at > addresses[0]]:

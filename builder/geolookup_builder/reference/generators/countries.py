@@ -42,15 +42,10 @@ EU_TERRITORIES = "AX GF GP MF MQ RE YT"
 
 def main() -> None:
     """Rewrite the packaged ``countries.csv``."""
-    rows = countries(populations())
-    write_table(FILE, COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
-
-
-def populations() -> dict[str, str]:
-    """Return the people of each country, of one edition of CLDR."""
     [content] = json_files(PACKAGE, "supplemental/territoryInfo.json")
-    territories = content["supplemental"]["territoryInfo"]
-    return {code: territory["_population"] for code, territory in territories.items()}
+    territories = content["supplemental"]["territoryInfo"]  # people of one edition of CLDR
+    rows = countries({code: territory["_population"] for code, territory in territories.items()})
+    write_table(FILE, COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
 
 
 def countries(people: Mapping[str, str], overrides: Path = OVERRIDES) -> list[Row]:

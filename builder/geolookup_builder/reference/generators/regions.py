@@ -16,7 +16,7 @@ from pathlib import Path
 import pycountry
 
 from geolookup.contract.display import fold
-from geolookup_builder.enrichment.regions import COLUMNS, FILE, names_of
+from geolookup_builder.enrichment import COLUMNS, FILE, names_of
 from geolookup_builder.reference import read_table
 from geolookup_builder.reference.generators import json_files, write_table
 

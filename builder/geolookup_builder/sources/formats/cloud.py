@@ -11,7 +11,6 @@ that a hostile one takes: Python's objects take many times the bytes of their te
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,21 +19,10 @@ import pyarrow as pa
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.vendor_values import offers
-from geolookup_builder.sources.reading import reader
+from geolookup_builder.sources.reading import reader, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.plans import Planner
-from geolookup_builder.sources.reading.product_files import PlannedFile, tables
+from geolookup_builder.sources.reading.plans import Planner, Reading
 from geolookup_builder.sources.reading.products import Header, Product, words
-from geolookup_builder.sources.reading.sniffing import (
-    JSON,
-    TEXT,
-    Detection,
-    Opening,
-    begins_json,
-    check_kind,
-)
-from geolookup_builder.sources.reading.stated_dates import in_first_lines
-from geolookup_builder.sources.reading.text import Layout
 
 #: Bytes of a document, and values in it, counted as its commas and opening brackets. As objects
 #: the values take at most two gigabytes.
@@ -79,23 +67,23 @@ _PRODUCT = Product(
 
 
 def _read(spec: SourceSpec) -> Iterator[reader.SourceTable]:
-    planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
+    planner, files = Planner(spec), list[tuple[str, Iterator[reader.Batch]]]()
     for member in members(spec.path, spec.base, (".json",)):
         name = _provider(member)
         if name is None:
-            check_kind(member, TEXT, JSON)
+            sniffing.check_kind(member, sniffing.TEXT, sniffing.JSON)
             problem = f"not a file of ranges of {', '.join(_PROVIDERS)}"
             remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
             raise BuildError(member.label, problem, remedy=remedy)
         reading = planner.plan(Header(member.label, _ROW), _PRODUCT)
-        files.append((name, (sys.modules[__name__], member, reading)))
+        files.append((name, _batches(member, reading)))
     planner.check()
-    yield from tables(spec, [name for name, _ in files], files)
+    yield from planner.tables(files, [name for name, _ in files])
 
 
 def _provider(member: Member) -> str | None:
     """Return the provider of a document; None for another file."""
-    if not begins_json(member, b"{"):
+    if not sniffing.begins_json(member, b"{"):
         return None
     # The first kilobytes are searched for the keys: a document of gigabytes is not parsed.
     with member.open() as stream:
@@ -105,12 +93,12 @@ def _provider(member: Member) -> str | None:
     return next(fitting, None)
 
 
-def batches(member: Member, layout: Layout, meaning: reader.Meaning) -> Iterator[reader.Batch]:
+def _batches(member: Member, reading: Reading) -> Iterator[reader.Batch]:
     """Yield the prefixes of a document."""
-    rows = _rows(member)
+    rows, layout = _rows(member), reading.layout
     columns = {name: pa.array([row[name] for row in rows], pa.string()) for name in _ROW}
     columns |= {name: columns[name].dictionary_encode() for name in layout.fields}
-    ranges, fields = meaning(pa.RecordBatch.from_pydict(columns))
+    ranges, fields = reading.meaning(pa.RecordBatch.from_pydict(columns))
     numbers = reader.RecordNumbers(member, _find_rejects, layout.unread, layout.offered)
     yield numbers.batch(ranges, fields)
 
@@ -199,9 +187,9 @@ def _text(value: object) -> str | None:
     return text.encode("utf-8", "replace").decode()
 
 
-def _detect(opening: Opening) -> Detection | None:
+def _detect(opening: sniffing.Opening) -> sniffing.Detection | None:
     name = _provider(opening.start)
-    return Detection(name) if name else None
+    return sniffing.Detection(name) if name else None
 
 
 FORMAT = reader.SourceFormat(
@@ -210,7 +198,7 @@ FORMAT = reader.SourceFormat(
     _read,
     _detect,
     # Of AWS, Google and Oracle; Azure and Cloudflare state none.
-    in_first_lines(
+    reader.in_first_lines(
         r'"(?:createDate|creationTime|last_updated_timestamp)" *: *"([0-9]{4}-[0-9]{2}-[0-9]{2})'
     ),
     (_PRODUCT,),

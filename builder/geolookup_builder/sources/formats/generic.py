@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -24,7 +24,7 @@ from geolookup_builder.sources.reading import arrow_tables, delimited, jsonlines
 from geolookup_builder.sources.reading.dictionary_columns import OPTION
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading, parse_range
-from geolookup_builder.sources.reading.product_files import file_batches, syntax_of
+from geolookup_builder.sources.reading.product_files import syntax_of
 from geolookup_builder.sources.reading.products import FIELD_OF, Header, Product, typed_header
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import DELIMITERS, Detection, NearMissError, Opening
@@ -239,25 +239,27 @@ def _read(spec: SourceSpec, syntax: ModuleType, suffixes: tuple[str, ...]) -> It
     # A folder may have texts beside the CSV; if the recipe has columns, they are data too.
     if syntax is delimited and request.planner.mapping:
         suffixes = (*suffixes, ".tsv", ".txt")
-    yield _table(syntax, request, members(spec.path, spec.base, suffixes))
+    yield from _tables(syntax, request, members(spec.path, spec.base, suffixes))
 
 
 def _read_table(spec: SourceSpec) -> Iterator[SourceTable]:
     if "table" not in spec.options:
         raise BuildError(spec.recipe, "source.table is missing", remedy="pass a table")
-    member = arrow_tables.member(spec.path, spec.options["table"])
-    yield _table(arrow_tables, _Request(spec), [member])
+    member = Member(spec.path, partial(nullcontext, spec.options["table"]))
+    yield from _tables(arrow_tables, _Request(spec), [member])
 
 
-def _table(syntax: ModuleType, request: _Request, files: Sequence[Member]) -> SourceTable:
+def _tables(
+    syntax: ModuleType, request: _Request, files: Sequence[Member]
+) -> Iterator[SourceTable]:
     # All headers are checked before the first row is read.
     headers = [_header(syntax, member, request) for member in files]
     readings = [request.plan(header) for header in headers]
-    batches = chain.from_iterable(map(partial(file_batches, syntax), files, readings))
+    batches = [("", syntax.batches(*file)) for file in zip(files, readings, strict=True)]
     reasons = {name: why for header in headers for name, why in _ignored(header.names).items()}
     columns = {why: [n for n in reasons if reasons[n] == why] for why in reasons.values()}
-    note = "; ".join(f"{', '.join(names)} ignored: {why}" for why, names in columns.items())
-    return SourceTable(request.planner.spec.name, batches, note, request.planner.cells.emptied)
+    notes = [f"{', '.join(names)} ignored: {why}" for why, names in columns.items()]
+    return request.planner.tables(batches, notes=notes)
 
 
 def _detect(opening: Opening, syntax: ModuleType) -> Detection | None:

@@ -8,7 +8,6 @@ Single bad rows are rejected later.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,9 +23,8 @@ from geolookup_builder.sources.formats.vendor_values import known, located, offe
 from geolookup_builder.sources.reading import delimited, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner, parse_range
-from geolookup_builder.sources.reading.product_files import PlannedFile, tables
 from geolookup_builder.sources.reading.products import Header, Product, stated
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, Sample
 from geolookup_builder.sources.reading.text import Layout
 
@@ -67,7 +65,9 @@ class Catalogue:
     in_order: bool = True
     option: str = ""
     suffix: str = ".csv"
-    prepare: Callable[[Counter[str], pa.RecordBatch], pa.RecordBatch] = lambda _, rows: rows
+    prepare: Callable[[list[Mapping[str, int]], pa.RecordBatch], pa.RecordBatch] = lambda _, rows: (
+        rows
+    )
 
     def source_format(self, name: str) -> SourceFormat:
         """Return the format of the vendor."""
@@ -77,8 +77,7 @@ class Catalogue:
     def read(self, spec: SourceSpec) -> Iterator[SourceTable]:
         """Yield the tables of a source, in order; every file is planned before any is read."""
         table = self._stated(spec)
-        planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
-        emptied = {name: Counter[str]() for name in self.tables}
+        planner, files = Planner(spec), list[tuple[str, Iterator[Batch]]]()
         for member in members(spec.path, spec.base, (self.suffix,)):
             rows = self._sample(member)
             name = table or self._table(rows, member.file_names)
@@ -86,10 +85,10 @@ class Catalogue:
             ends = tuple(edition)[:2]
             product = replace(self.product, ranges=(ends,), parse=_parser(rows, edition[ends[0]]))
             reading = planner.plan(Header(member.label, names), product, self.layout)
-            reading = replace(reading, prepare=partial(self.prepare, emptied[name]))
-            files.append((name, (delimited, member, reading)))
+            reading = replace(reading, prepare=partial(self.prepare, planner.cells.emptied))
+            files.append((name, delimited.batches(member, reading)))
         planner.check()
-        yield from tables(spec, [*self.tables], files, emptied=emptied)
+        yield from planner.tables(files, self.tables)
 
     def detect(self, opening: Opening) -> Detection | None:
         """Return the detection of a table by the first rows; the file's name may decide."""

@@ -8,8 +8,7 @@ type of a proxy gives the user type if the contract has a word for it; else the 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from threading import Lock
+from collections.abc import Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -118,10 +117,9 @@ PROXIES = Product(
 )
 #: A count of the build report: in rows without a location it is no value, as 0,0 is no position.
 _NO_ELEVATION = "elevation 0 without a country"
-_LOCK = Lock()  # batches are parsed in several threads
 
 
-def _without_elevation(emptied: Counter[str], rows: pa.RecordBatch) -> pa.RecordBatch:
+def _without_elevation(emptied: list[Mapping[str, int]], rows: pa.RecordBatch) -> pa.RecordBatch:
     """Return the rows without the elevations that the vendor writes in rows without a place."""
     at = rows.schema.get_field_index("elevation")
     if at < 0:
@@ -129,8 +127,7 @@ def _without_elevation(emptied: Counter[str], rows: pa.RecordBatch) -> pa.Record
     country, cells = (rows.column(name).cast(pa.string()) for name in ("country_code", "elevation"))
     is_none = pc.is_in(country, pa.array([_MISSING, None]))
     bad = pc.and_(is_none, pc.equal(cells, "0")).fill_null(False)
-    with _LOCK:
-        emptied[_NO_ELEVATION] += bad.true_count
+    emptied.append({_NO_ELEVATION: bad.true_count})
     return rows.set_column(at, "elevation", without_rows(rows.column(at), bad))
 
 

@@ -7,10 +7,8 @@ match it is a row without a range, which is rejected.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -24,25 +22,16 @@ from geolookup_builder.ranges import DESCENDING, NOT_ADDRESS, ParsedRanges, from
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.names import source_column
 from geolookup_builder.sources.formats.vendor_values import known, offers
-from geolookup_builder.sources.reading import sniffing
+from geolookup_builder.sources.reading import sniffing, text
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import mark, with_values
-from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import Fields, Header, Offer, Product
-from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
-from geolookup_builder.sources.reading.stated_dates import in_first_lines
-from geolookup_builder.sources.reading.text import (
-    Layout,
-    encoding_option,
-    line_layout,
-    line_parts,
-    prefix_texts,
-    transcode,
-)
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, in_first_lines
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
-_COMMENTED = line_layout("[ \t]*[#;]")
+_COMMENTED = text.line_layout("[ \t]*[#;]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +45,7 @@ class _Lines:
 
     product: Product
     pattern: str
-    layout: Layout
+    layout: text.Layout
     suffixes: tuple[str, ...]
     row: str = ""
     clean: Callable[[pa.Array], pa.Array] = lambda part: part
@@ -66,33 +55,30 @@ class _Lines:
 
     def read(self, spec: SourceSpec) -> Iterator[SourceTable]:
         """Yield the one table of a source, whose files are all read alike."""
-        planner, encoding = Planner(spec), encoding_option(spec)
+        planner, encoding = Planner(spec), text.encoding_option(spec)
         header = Header(spec.path, tuple(re.compile(self.pattern).groupindex))
         reading = planner.plan(header, self.product)
         planner.check()
-        fields, emptied, lock = reading.layout.fields, Counter[str](), Lock()
+        ranges, fields = reading.ranges, reading.layout.fields
 
         def split(rows: pa.RecordBatch) -> pa.RecordBatch:
-            parts = line_parts(rows, self.pattern)
+            parts = text.line_parts(rows, self.pattern)
             for name, word in self.counted.items():
-                with lock:  # batches are parsed in several threads
-                    emptied[word] += pc.sum(pc.not_equal(parts[name], "")).as_py() or 0
-            cells = {name: self.clean(parts[name]) for name in {*reading.ranges, *fields}}
+                count = pc.sum(pc.not_equal(parts[name], "")).as_py() or 0
+                planner.cells.emptied.append({word: count})
+            cells = {name: self.clean(parts[name]) for name in {*ranges, *fields}}
             texts = {name: cells[name].cast(pa.string()).dictionary_encode() for name in fields}
             return pa.RecordBatch.from_pydict({**cells, **texts})
 
         layout = replace(self.layout, offered=reading.layout.offered)
-        meaning = replace(reading, prepare=split).meaning
-
-        def batches_of(member: Member) -> Iterator[Batch]:
-            utf8 = transcode(member, encoding)
+        reading, files = replace(reading, layout=layout, prepare=split), []
+        for member in members(spec.path, spec.base, self.suffixes):
+            utf8 = text.transcode(member, encoding)
             if not self._begins(utf8):
                 problem = f"not a file of {self.product.name}"
                 raise BuildError(member.label, problem, remedy=self.remedy)
-            return batches(utf8, layout, meaning)
-
-        for table in one_table(spec, self.suffixes, batches_of):
-            yield replace(table, emptied=emptied)
+            files.append(("", batches(utf8, reading)))
+        yield from planner.tables(files)
 
     def _begins(self, member: Member) -> bool:
         """Return whether the first line of a file is as in all files of the format."""
@@ -102,9 +88,13 @@ class _Lines:
 
     def detect(self, opening: Opening) -> Detection | None:
         """Return the detection of the format by the lines of a file."""
-        start = transcode(opening.start, None)
-        row = re.compile(self.row)
-        is_like = lines_match(start, self.layout, row) if self.row else self._begins(start)
+        start = text.transcode(opening.start, None)
+        if not self.row:
+            return Detection(self.product.name) if self._begins(start) else None
+        lines = sniffing.first_lines(start, self.layout)
+        matches = [re.fullmatch(self.row, line) is not None for line in lines]
+        # The first line must match: a header shows another format.
+        is_like = matches[:1] == [True] and 2 * sum(matches) > len(matches)
         return Detection(self.product.name) if is_like else None
 
 
@@ -145,7 +135,7 @@ _EXITS = _Lines(
     Product("exits", (("address",),), offers("user_type='consumer_privacy_network' is_tor='true'")),
     # "ExitAddress 1.2.3.4 2026-01-31 12:00:00" -> "1.2.3.4"; also a plain address.
     r"^\s*(?:ExitAddress\s+)?(?P<address>[^\s/]+)(?:\s+[0-9-]{10} [0-9:]{8})?\s*$",
-    line_layout("[ \t]*#", "@type ", "Downloaded ", "ExitNode ", "Published ", "LastStatus "),
+    text.line_layout("[ \t]*#", "@type ", "Downloaded ", "ExitNode ", "Published ", "LastStatus "),
     ("",),
 )
 _EXITS_NAME = re.compile(r"(tor[-_]?(bulk)?[-_]?exit|exit[-_]addresses)", re.IGNORECASE)
@@ -195,7 +185,7 @@ _FEED = _Lines(
     # Each cell but the first may be missing, with all that follow.
     "^" + "(?:,".join(_CELLS) + "(?:,.*)?" + ")?" * (len(_CELLS) - 1) + "(?:#.*)?$",
     replace(
-        line_layout("[ \t]*#"),
+        text.line_layout("[ \t]*#"),
         not_utf8='state its encoding in the recipe, such as encoding = "shift_jis"',
     ),
     (".csv", ".txt"),
@@ -211,7 +201,7 @@ _FEED = _Lines(
 # Source: "RIR statistics exchange format", as the registries publish it.
 #: "cc|": any text and its bar.
 _RIR_CELL = r"[^|\n]*\|"
-_RIR_LAYOUT = line_layout(
+_RIR_LAYOUT = text.line_layout(
     "[ \t]*#",
     rf"[0-9.]+\|{_RIR_CELL}",  # the version line
     # ripencc|*|ipv4|*|12345|summary
@@ -240,7 +230,7 @@ def _day(cells: pa.DictionaryArray) -> pa.DictionaryArray:
 def _delegated(kind: pa.Array, start: pa.Array, value: pa.Array) -> ParsedRanges:
     """Return the ranges: an IPv6 prefix, or an IPv4 start with a number of addresses."""
     has_count = pc.equal(kind, "ipv4")
-    ranges = from_networks(pc.if_else(has_count, start, prefix_texts(start, value)))
+    ranges = from_networks(pc.if_else(has_count, start, text.prefix_texts(start, value)))
     ipv4 = np.asarray(has_count.fill_null(False))
     count = np.asarray(pc.fill_null(value, "1").cast(pa.uint64()))
     # 64 bits: 255.255.255.0 + 256 is 2^32, one more than 32 bits hold.
@@ -291,14 +281,14 @@ _ROUTES = _Lines(
         "origins",
         (("prefix", "length"),),
         offers("asn=first,asn"),
-        parse=lambda *parts: from_networks(prefix_texts(*parts)),
+        parse=lambda *parts: from_networks(text.prefix_texts(*parts)),
         finish=_without_defaults,
     ),
     # "1.0.0.0", "24", "13335" of CAIDA, "1.0.0.0/24", "13335" of pyasn. Of several origins
     # (``3356_174``) and of AS sets (``{10,20}``) the first AS is used.
     r"^(?P<prefix>[^\t/]*)[\t/](?P<length>[^\t/]*)\t"
     r"(?:\{?(?P<first>[0-9]{1,10})[_,][0-9_,{}]*|(?P<asn>[^\t]*))$",
-    line_layout("[;#]"),
+    text.line_layout("[;#]"),
     (".pfx2as", ".dat", ".txt", ".tsv"),
     r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*[\t/][0-9]+\t[0-9{][0-9_,{}]*",
     counted={"first": "further origins"},

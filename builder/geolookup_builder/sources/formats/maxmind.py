@@ -24,12 +24,12 @@ from geolookup_builder.ranges import from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD, offers, product
 from geolookup_builder.sources.reading import delimited, product_files, sniffing
-from geolookup_builder.sources.reading.delimited import KeyedTable, concatenate, load_keyed
+from geolookup_builder.sources.reading.delimited import KeyedTable, load_keyed
 from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
 from geolookup_builder.sources.reading.products import Header, Offers, Product, flag
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 #: The columns of a range, the usual one first; the others are written by geoip2-csv-converter.
@@ -125,12 +125,12 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
             blocks.append((member, header))
         else:
             joins.add(member, header)
-    files = list[tuple[str, product_files.PlannedFile]]()
+    files = list[tuple[str, Iterator[Batch]]]()
     notes, offered = dict[str, None](), list[str]()
     for member, header in blocks:
         reading = _plan(planner, member, header, joins)
         if reading.values:
-            files.append((reading.product.name, (delimited, member, reading)))
+            files.append((reading.product.name, delimited.batches(member, reading)))
         else:
             notes[f"{reading.product.name} ignored: no field holds it"] = None
             offered += reading.layout.offered
@@ -141,7 +141,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         remedy = f"name other files{product_files.declaration_hint(offered)}"
         raise BuildError(spec.base / spec.path, problem, remedy=remedy)
     planner.check()
-    yield from product_files.tables(spec, [product.name for product in _PRODUCTS], files, [*notes])
+    yield from planner.tables(files, [product.name for product in _PRODUCTS], notes)
 
 
 def _product_of(header: Header) -> Product:
@@ -215,7 +215,11 @@ class _Joins:
         """Return the rows of files with the ``wanted`` columns; of equal keys the first is used."""
         files = [*dict.fromkeys(files)]
         columns = tuple(sorted({name for file in files for name in file.names} & {*wanted}))
-        return concatenate([self._load(f.member, f.names, f.key, columns) for f in files])
+        tables = [self._load(file.member, file.names, file.key, columns) for file in files]
+        return KeyedTable(
+            pa.concat_arrays([table.keys for table in tables]),
+            {name: pa.concat_arrays([table.columns[name] for table in tables]) for name in columns},
+        )
 
     def locations(self, blocks: Member, header: Header, wanted: Collection[str]) -> KeyedTable:
         """Return the locations that a Blocks file refers to, with the ``wanted`` columns."""

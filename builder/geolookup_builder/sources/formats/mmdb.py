@@ -25,25 +25,16 @@ from geolookup.filesystem.signatures import MMDB
 from geolookup.filesystem.unpacking import packing
 from geolookup_builder.ranges import OTHER_RECORD
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.names import offered_type
 from geolookup_builder.sources.formats.ipinfo_products import IPINFO, IPLOCATE
 from geolookup_builder.sources.formats.mmdb_products import PRODUCTS, matching_product
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD
-from geolookup_builder.sources.reading import mmdb_file, product_files
-from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading import mmdb_file, product_files, reader
+from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.mmdb_file import MmdbFile, Networks
 from geolookup_builder.sources.reading.plans import Planner, Reading
 from geolookup_builder.sources.reading.products import NO_RANGE, Header, Product, names_of_fields
-from geolookup_builder.sources.reading.reader import (
-    Batch,
-    RecordNumbers,
-    Reject,
-    SourceFormat,
-    SourceTable,
-    one_table,
-)
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, kind_of
-from geolookup_builder.sources.reading.stated_dates import of_seconds
-from geolookup_builder.vendor_columns import offered_type
 
 #: Records decoded at once; a city file's are large.
 _CHUNK_RECORDS = 1 << 14
@@ -55,16 +46,17 @@ _LANGUAGE = re.compile(r"\.names\.[^.]+$")
 _NOTHING = pa.scalar(None, pa.string())
 
 
-def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    return one_table(spec, (".mmdb",), partial(_batches, planner=Planner(spec)))
+def _read(spec: SourceSpec) -> Iterator[reader.SourceTable]:
+    planner, files = Planner(spec), members(spec.path, spec.base, (".mmdb",))
+    yield from planner.tables([("", _batches(member, planner)) for member in files])
 
 
-def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
+def _batches(member: Member, planner: Planner) -> Iterator[reader.Batch]:
     with mmdb_file.open_mmdb(member) as file:
         networks = file.networks()
         count = len(networks.example)
         if not count:
-            yield RecordNumbers(member, _find_networks).batch(networks.ranges, {})
+            yield reader.RecordNumbers(member, _find_networks).batch(networks.ranges, {})
             return
         records = file.records(networks, range(0, count, max(1, count // _SAMPLE)))
         paths = sorted(mmdb_file.paths_of(records))
@@ -80,7 +72,7 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
     read, lists = reading.layout.fields, reading.layout.lists
     others = (key for key in paths if key not in read and key.rpartition(".")[0] not in lists)
     unread = {_LANGUAGE.sub(".names.*", key) for key in others}
-    numbers = RecordNumbers(
+    numbers = reader.RecordNumbers(
         member,
         _find_networks,
         tuple(map(_short, sorted(unread - {mmdb_file.ITSELF})[:_REPORTED])),
@@ -153,7 +145,7 @@ def _columns(
         records = file.records(networks, range(begin, min(begin + _CHUNK_RECORDS, count)))
         others.append(mmdb_file.are_other(records, layout.fields))
         # An empty record states nothing, not even that a flag is false.
-        is_empty = pa.array(mmdb_file.are_empty(records))
+        is_empty = pa.array([record == {} for record in records], pa.bool_())
         for name, column in reading.fields(mmdb_file.columns_of(records, layout)).items():
             texts = pc.if_else(is_empty, _NOTHING, column.cast(pa.string()))
             parts.setdefault(name, []).append(texts)
@@ -166,7 +158,7 @@ def _short(text: str) -> str:
     return line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS]}…"
 
 
-def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Reject]:
+def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[reader.Reject]:
     """Yield the networks with these numbers (from 1): rejected, or with an invalid value."""
     if not reasons:
         return
@@ -176,7 +168,7 @@ def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Rejec
         kind = IPv6Address if ranges.family[number - 1] == 6 else IPv4Address
         ends = (kind(ends.item(number - 1)) for ends in (ranges.first, ranges.last))
         [network] = summarize_address_range(*ends)
-        yield Reject(member.label, 0, reason, str(network))
+        yield reader.Reject(member.label, 0, reason, str(network))
 
 
 def _detect(opening: Opening) -> Detection | None:
@@ -188,10 +180,10 @@ def build_date(member: Member) -> str | None:
     if kind_of(member) is not MMDB:
         return None
     with mmdb_file.open_mmdb(member) as file:
-        return of_seconds(file.reader.metadata().build_epoch)
+        return reader.of_seconds(file.reader.metadata().build_epoch)
 
 
-def _read_ipinfo(spec: SourceSpec) -> Iterator[SourceTable]:
+def _read_ipinfo(spec: SourceSpec) -> Iterator[reader.SourceTable]:
     if spec.path.lower().removesuffix(packing(PurePath(spec.path))).endswith(".mmdb"):
         return _read(spec)
     # The first bytes of a file show its syntax.
@@ -200,7 +192,7 @@ def _read_ipinfo(spec: SourceSpec) -> Iterator[SourceTable]:
     )
 
 
-FORMAT = SourceFormat(
+FORMAT = reader.SourceFormat(
     "mmdb",
     frozenset({"columns"}),
     _read,
@@ -208,7 +200,7 @@ FORMAT = SourceFormat(
     build_date,
     tuple(product for products, _ in PRODUCTS for product in products),
 )
-IPINFO_FORMAT = SourceFormat(
+IPINFO_FORMAT = reader.SourceFormat(
     "ipinfo",
     frozenset({"columns"}),
     _read_ipinfo,
@@ -216,7 +208,7 @@ IPINFO_FORMAT = SourceFormat(
     build_date,
     IPINFO,
 )
-IPLOCATE_FORMAT = SourceFormat(
+IPLOCATE_FORMAT = reader.SourceFormat(
     "iplocate",
     frozenset(),
     partial(product_files.product_tables, products=IPLOCATE, suffixes=(".csv",)),

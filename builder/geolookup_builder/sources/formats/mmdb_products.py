@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, MAXMIND
 from geolookup.contract.schema import Schema
+from geolookup_builder.recipe.names import COLUMNS, LANGUAGE
 from geolookup_builder.sources.formats.ip2location import PROXIES
 from geolookup_builder.sources.formats.ipinfo_products import FLAGS, IPINFO, IPLOCATE
 from geolookup_builder.sources.formats.maxmind import OWN_PRODUCTS, TRAITS
@@ -31,7 +32,6 @@ from geolookup_builder.sources.reading.products import (
     best,
     names_of_fields,
 )
-from geolookup_builder.vendor_columns import COLUMNS, LANGUAGE
 
 #: Products, and what must occur in the database type or a description of their files.
 _Entry = tuple[tuple[Product, ...], str]

@@ -18,8 +18,8 @@ from geolookup_builder.sources.reading.products import (
     Offers,
     Product,
     flag,
-    if_true,
     stated,
+    words,
 )
 
 #: A code, in columns that hold names in some editions of a file.
@@ -68,11 +68,11 @@ def offers(
         if source.startswith("'"):
             return Offer(constant=source.strip("'"))
         if word:
-            return if_true(names[0], word)
+            return words(names[0], {"true": word, "1": word, "false": None, "0": None})
         return flag(*names) if mark else offer(*names)
 
-    words = (word.partition("=") for word in table.split())
-    return {name: tuple(map(parsed, (sources or name).split(","))) for name, _, sources in words}
+    entries = (word.partition("=") for word in table.split())
+    return {name: tuple(map(parsed, (sources or name).split(","))) for name, _, sources in entries}
 
 
 def product(

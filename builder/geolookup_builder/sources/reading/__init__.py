@@ -7,5 +7,5 @@ Along the data:
 - ``delimited``, ``jsonlines``, ``parquet``, ``arrow_tables`` and ``mmdb_file``: rows.
 - ``typed_columns`` and ``dictionary_columns``: columns, and the values of cells.
 - ``products``, ``plans`` and ``product_files``: what the columns of a file mean.
-- ``stated_dates``: the date of the data; ``reader``: the interface to the compiler.
+- ``reader``: the interface to the compiler, with the date of the data.
 """

@@ -7,8 +7,7 @@ objects. A stream is read whole: a second pass finds the rejected rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from functools import partial
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -16,9 +15,9 @@ import pyarrow as pa
 from geolookup.errors import BuildError, line_text
 from geolookup_builder.sources.reading import typed_columns
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Batch, Meaning
-from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import Paths
+from geolookup_builder.sources.reading.plans import Reading
+from geolookup_builder.sources.reading.reader import Batch
+from geolookup_builder.sources.reading.typed_columns import Types
 
 #: The methods of the PyCapsule interface.
 _CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
@@ -48,37 +47,35 @@ def _has_capsule(data: Any) -> bool:
     return any(hasattr(data, name) for name in _CAPSULES)
 
 
-def member(label: str, rows: pa.Table) -> Member:
-    """Return a table as the one member of a source, whose opener gives the table."""
-    return Member(label, partial(nullcontext, rows))
-
-
 def schema(member: Member) -> pa.Schema:
     """Return the columns and their types."""
     with member.opener() as rows:
         return rows.schema
 
 
-def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
+def batches(member: Member, reading: Reading) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError for a column of a type that has no texts."""
-    return typed_columns.batches(member, schema(member), layout, meaning, _open_rows)
+    return typed_columns.batches(
+        member, schema(member), reading.layout, reading.meaning, _open_rows
+    )
 
 
 @contextmanager
-def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch]]:
+def _open_rows(member: Member, types: Types) -> Iterator[Iterator[pa.RecordBatch]]:
     with member.opener() as rows, _errors(member.label, pa.ArrowException):
-        for name, (steps, kind) in paths.items():
-            _check_type(member, name, rows.schema.field(steps[0]), kind)
-        columns = rows.select(sorted({steps[0] for steps, _ in paths.values()}))
+        columns = typed_columns.flat_table(rows).select(sorted(types))
+        for column in columns.schema:
+            _check_type(member, column)
         fields = [field.with_type(_without_views(field.type)) for field in columns.schema]
         yield _batches(columns, pa.schema(fields))
 
 
-def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) -> None:
+def _check_type(member: Member, column: pa.Field) -> None:
     """Raise BuildError for an extension type: the values of its storage may be encoded."""
     extension = (column.metadata or {}).get(_EXTENSION, b"").decode()
-    if extension or isinstance(kind, pa.BaseExtensionType):
-        problem = f"column {name!r} is of the extension type {extension or kind.extension_name}"
+    if extension or isinstance(column.type, pa.BaseExtensionType):
+        kind = extension or column.type.extension_name
+        problem = f"column {column.name!r} is of the extension type {kind}"
         raise BuildError(member.label, problem, remedy=_REMEDY)
 
 
@@ -91,8 +88,6 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         values = _without_views(kind.value_type)
         return kind if values == kind.value_type else pa.large_list(values)
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
     return kind
 
 

@@ -30,7 +30,8 @@ from geolookup.parallel import in_order
 from geolookup_builder.ranges import WRONG_CELL_COUNT, from_networks
 from geolookup_builder.sources.reading.dictionary_columns import trim
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
+from geolookup_builder.sources.reading.plans import Reading
+from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.sources.reading.sniffing import TEXT, check_kind
 from geolookup_builder.sources.reading.text import (
     Layout,
@@ -49,13 +50,13 @@ _ENCODED = pa.dictionary(pa.int32(), pa.string())
 _NO_KEY = -2
 
 
-def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
+def batches(member: Member, reading: Reading) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError if it is not of the layout."""
     check_kind(member, TEXT)
-    counts = list[int]()
+    layout, counts = reading.layout, list[int]()
     find = partial(find_rejects, layout=layout, counts=counts)
     numbers = RecordNumbers(member, find, layout.unread, layout.offered)
-    for (ranges, fields), skipped in _parts(member, layout, meaning, counts):
+    for (ranges, fields), skipped in _parts(member, layout, reading.meaning, counts):
         numbers.skipped += skipped
         yield numbers.batch(ranges, fields)
     if not numbers.delivered:  # an empty batch carries the skipped records
@@ -196,15 +197,6 @@ class KeyedTable:
         numbers = np.append(self.keys.fill_null(_NO_KEY).to_numpy(), _NO_KEY)
         order = np.argsort(numbers, kind="stable")
         return order, numbers[order]
-
-
-def concatenate(tables: list[KeyedTable]) -> KeyedTable:
-    """Return one table from tables with the same columns; earlier tables take precedence."""
-    names = tables[0].columns
-    return KeyedTable(
-        pa.concat_arrays([table.keys for table in tables]),
-        {name: pa.concat_arrays([table.columns[name] for table in tables]) for name in names},
-    )
 
 
 def load_keyed(

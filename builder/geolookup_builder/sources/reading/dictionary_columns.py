@@ -6,10 +6,8 @@ files write theirs, ``[source.cells]``: words for nothing, decimal commas, netma
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network
-from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -93,7 +91,9 @@ def without_rows(column: pa.DictionaryArray, rows: pa.BooleanArray) -> pa.Dictio
 
 
 class Cells:
-    """The option ``cells`` of a source; ``emptied`` counts the cells without a value by word.
+    """The option ``cells`` of a source; ``emptied`` are counts of cells without a value, by word.
+
+    Threads append to it, each for its batch.
 
     Raises BuildError for a malformed option.
     """
@@ -110,8 +110,7 @@ class Cells:
             cells.refuse("decimal", f"is {decimal!r}", 'write decimal = ","')
         self.has_commas = decimal == ","
         self.has_netmasks = cells.switch("netmasks")
-        self.emptied = Counter[str]()
-        self._lock = Lock()
+        self.emptied = list[Mapping[str, int]]()
 
     def read(self, column: pa.DictionaryArray, *, is_real: bool) -> pa.DictionaryArray:
         """Return a column as other files would state it; ``is_real``: of real numbers in texts."""
@@ -125,8 +124,7 @@ class Cells:
             return column
         of_rows = words.take(column.indices).drop_null()
         counts = np.bincount(of_rows.to_numpy(), minlength=len(self._empty)).tolist()
-        with self._lock:
-            self.emptied.update(dict(zip(self._empty, counts, strict=True)))
+        self.emptied.append(dict(zip(self._empty, counts, strict=True)))
         return translate(column, dict.fromkeys(self._empty))
 
     def network(self, column: pa.Array) -> pa.Array:

@@ -18,28 +18,13 @@ from typing import IO, Any
 
 from geolookup.errors import BuildError, name_text
 from geolookup.files.text_blocks import TextError
-from geolookup.filesystem import NUL_IN_NAME, open_regular
+from geolookup.filesystem import NUL_IN_NAME, open_regular, unpacking
 from geolookup.filesystem.signatures import START_BYTES, looks_like
-from geolookup.filesystem.unpacking import (
-    COMPRESSED,
-    SHORT_TARS,
-    ZIP,
-    packing,
-    reading_errors,
-    unpack_stream,
-)
-from geolookup_builder.sources.reading.archives import (
-    Budget,
-    Opener,
-    holds_no_data,
-    no_file,
-    tar_files,
-    zip_files,
-)
+from geolookup_builder.sources.reading import archives
 
 #: The compression of each ending of a tar archive.
 #: ".tar.gz" -> ".gz", ".tgz" -> ".gz" and so on.
-_TARS = {f".tar{ending}": ending for ending in COMPRESSED} | SHORT_TARS
+_TARS = {f".tar{ending}": ending for ending in unpacking.COMPRESSED} | unpacking.SHORT_TARS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +35,14 @@ class Member:
     """
 
     label: str
-    opener: Opener
+    opener: archives.Opener
     others: tuple[str, ...] = ()
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """Open the plain bytes; BuildError if they cannot be read, also in the block."""
         try:
-            with reading_errors(self.label), self.opener() as stream:
+            with unpacking.reading_errors(self.label), self.opener() as stream:
                 yield stream
         except TextError as error:
             problem, remedy = error.problem, error.remedy
@@ -76,10 +61,10 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
     Of an archive, the files with one of ``suffixes`` are taken, ordered by name; of a folder
     also compressed ones and archives. Raises BuildError if there is none.
     """
-    files, budget = paths(pattern, base, suffixes), Budget(str(base / pattern))
+    files, budget = paths(pattern, base, suffixes), archives.Budget(str(base / pattern))
     is_folder = (base / pattern).is_dir()
     if not files:
-        problem = no_file(suffixes, "folder") if is_folder else "no such file"
+        problem = archives.no_file(suffixes, "folder") if is_folder else "no such file"
         remedy = "put it there, or correct the path in the recipe"
         raise BuildError(base / pattern, problem, remedy=remedy)
     first, *more = (member for path in files for member in _of_path(path, suffixes, budget))
@@ -99,7 +84,7 @@ def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
     literal = base / pattern
     if "\0" in pattern:
         raise BuildError(literal, NUL_IN_NAME, remedy="correct the path in the recipe")
-    with reading_errors(str(literal)):  # such as a name longer than the system allows
+    with unpacking.reading_errors(str(literal)):  # such as a name longer than the system allows
         if literal.is_dir():
             return _files_of(literal, suffixes)[0]
         if literal.exists():
@@ -117,9 +102,9 @@ def _files_of(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], list
     files = [path for path in _walk(folder) if path.is_file()]
     data, others = list[Path](), list[Path]()
     for path in sorted(files, key=os.fsencode):
-        kind = packing(path)
-        is_archive = kind == ZIP or kind in _TARS
-        if holds_no_data(path.as_posix()):
+        kind = unpacking.packing(path)
+        is_archive = kind == unpacking.ZIP or kind in _TARS
+        if archives.holds_no_data(path.as_posix()):
             continue
         is_data = is_archive or path.name.lower().removesuffix(kind).endswith(suffixes)
         (data if is_data else others).append(path)
@@ -138,30 +123,32 @@ def _walk(folder: Path) -> Iterator[Path]:
         seen.add(real)
 
 
-def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Member]:
+def _of_path(path: Path, suffixes: tuple[str, ...], budget: archives.Budget) -> list[Member]:
     if not path.is_file():
         raise BuildError(path, "not a file", remedy="name a file, a folder or a glob of files")
-    with reading_errors(str(path)):
+    with unpacking.reading_errors(str(path)):
         if path.stat().st_size == 0:
             raise BuildError(path, "empty file", remedy="fetch it again")
         return [Member(*labelled) for labelled in _openers(path, suffixes, budget)]
 
 
-def _openers(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tuple[str, Opener]]:
+def _openers(
+    path: Path, suffixes: tuple[str, ...], budget: archives.Budget
+) -> list[tuple[str, archives.Opener]]:
     """Return a label and an opener for each file at ``path``: of an archive, its data files."""
-    kind = packing(path)
+    kind = unpacking.packing(path)
     if not kind:
         return [(str(path), partial(open_regular, path))]
     budget.add(path)
-    if kind == ZIP:
+    if kind == unpacking.ZIP:
         with open_regular(path) as file:
             _check_kind(path, file)
-        return zip_files(path, suffixes, budget)
+        return archives.zip_files(path, suffixes, budget)
     opener = budget.limited(partial(_unpacked, path, _TARS.get(kind, kind)))
     if kind not in _TARS:
         return [(str(path), opener)]
     with opener() as stream:
-        return tar_files(path, stream, suffixes, budget)
+        return archives.tar_files(path, stream, suffixes, budget)
 
 
 @contextmanager
@@ -169,7 +156,7 @@ def _unpacked(path: Path, ending: str) -> Iterator[Any]:
     """Open the plain bytes of a compressed file."""
     with open_regular(path) as file:
         _check_kind(path, file)
-        with unpack_stream(file, ending) as stream:
+        with unpacking.unpack_stream(file, ending) as stream:
             yield stream
 
 

@@ -27,13 +27,7 @@ from geolookup_builder.sources.reading.products import Fields, typed_header
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers
 from geolookup_builder.sources.reading.sniffing import JSON, TEXT, check_kind
 from geolookup_builder.sources.reading.text import check_utf8, line_layout
-from geolookup_builder.sources.reading.typed_columns import (
-    as_columns,
-    columns_of,
-    find,
-    leaves,
-    only,
-)
+from geolookup_builder.sources.reading.typed_columns import as_columns, columns_of, flat, only
 from geolookup_builder.values import is_text
 
 BLOCK_BYTES = 4 << 20
@@ -67,8 +61,7 @@ def _sampled(member: Member, paths: Iterable[str]) -> dict[str, Any]:
             lines = Lines.of(block, line)
             for number, text in zip(lines.numbers, lines.texts.to_pylist(), strict=True):
                 _widen(shape, _object(member, int(number), text))
-            columns = _schema(shape)
-            if all(find(columns, path) for path in paths):
+            if {*paths} <= {*flat(_schema(shape)).names}:
                 break
     return shape
 
@@ -136,7 +129,11 @@ class _Blocks:
         self._member, self._replan, self._lock = member, reading.replan, Lock()
         self._shape = _sampled(member, reading.layout.texts | reading.layout.fields)
         schema = _schema(self._shape)
-        self._state = schema, reading, frozenset(leaves(schema))  # one object: threads replace it
+        self._state = (
+            schema,
+            reading,
+            frozenset(flat(schema).names),
+        )  # one object: threads replace it
 
     @property
     def unread(self) -> tuple[str, ...]:
@@ -150,21 +147,21 @@ class _Blocks:
         lines = Lines.of(block, line)
         schema, reading, known = self._state
         table = self._parse(lines, schema, reading)
-        if new := frozenset(leaves(table.schema)) - known:
+        if new := frozenset(flat(table.schema).names) - known:
             schema, reading = self._learn(lines, new)
             table = self._parse(lines, schema, reading)
         # A block is one chunk of Arrow at most times; a batch needs one array a column.
         columns = [column.combine_chunks() for column in table.columns]
         rows = pa.RecordBatch.from_arrays(columns, schema=table.schema)
-        paths = columns_of(self._member, rows.schema, reading.layout)
-        return reading.meaning(as_columns(rows, reading.layout, paths))
+        columns_of(self._member, rows.schema, reading.layout)  # checks their types
+        return reading.meaning(as_columns(rows, reading.layout))
 
     def _parse(self, lines: Lines, schema: pa.Schema, reading: Reading) -> pa.Table:
         """Return the keys of a layout, and those that the schema lacks."""
         types = {}
-        for name, (steps, kind) in columns_of(self._member, schema, reading.layout).items():
+        for name, kind in columns_of(self._member, schema, reading.layout).items():
             is_number = name in reading.layout.texts and pa.types.is_floating(kind)
-            types[steps] = _INTEGER if is_number else kind
+            types[name] = _INTEGER if is_number else kind
         read = pa.schema(only(schema, types))
         try:
             return parse(lines, read, "infer")

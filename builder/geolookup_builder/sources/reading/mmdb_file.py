@@ -300,11 +300,6 @@ def _text(value: Record, may_be_list: bool, is_above: bool) -> str | None:
     return _NO_CELL
 
 
-def are_empty(records: Sequence[Record]) -> Bools:
-    """Return which records are maps without keys: these state nothing, not even a blank flag."""
-    return np.array([record == {} for record in records], bool)
-
-
 def are_other(records: Sequence[Record], paths: Collection[str]) -> Bools:
     """Return which records are of a kind that no path can read.
 

@@ -18,10 +18,10 @@ from geolookup.files.row_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS, plain_
 from geolookup.filesystem import limits
 from geolookup_builder.sources.reading import typed_columns
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Batch, Meaning
+from geolookup_builder.sources.reading.plans import Reading
+from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.sources.reading.sniffing import check_kind
-from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import Paths
+from geolookup_builder.sources.reading.typed_columns import Types
 
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
@@ -42,17 +42,19 @@ def schema(member: Member) -> pa.Schema:
         return papq.ParquetFile(stream).schema_arrow
 
 
-def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
+def batches(member: Member, reading: Reading) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError if it is damaged."""
-    return typed_columns.batches(member, schema(member), layout, meaning, _open_rows)
+    return typed_columns.batches(
+        member, schema(member), reading.layout, reading.meaning, _open_rows
+    )
 
 
 @contextmanager
-def _open_rows(member: Member, paths: Paths) -> Iterator[Iterator[pa.RecordBatch]]:
+def _open_rows(member: Member, types: Types) -> Iterator[Iterator[pa.RecordBatch]]:
     with _open(member) as stream:
         file = papq.ParquetFile(stream)
         _check_size(member, stream, file.metadata)
-        yield _rows(member, file, sorted({".".join(steps) for steps, _ in paths.values()}))
+        yield _rows(member, file, sorted(types))
 
 
 def _check_size(member: Member, stream: Any, metadata: papq.FileMetaData) -> None:

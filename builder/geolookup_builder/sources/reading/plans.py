@@ -8,9 +8,10 @@ read under its name in any file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,15 +21,8 @@ from geolookup.contract.schema import column_members
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns
-from geolookup_builder.sources.reading.dictionary_columns import (
-    OPTION,
-    Cells,
-    constant,
-    first_known,
-    mark,
-    masked_networks,
-)
+from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns, offered_type
+from geolookup_builder.sources.reading import dictionary_columns
 from geolookup_builder.sources.reading.products import (
     Fields,
     Header,
@@ -36,9 +30,9 @@ from geolookup_builder.sources.reading.products import (
     Product,
     names_of_fields,
 )
+from geolookup_builder.sources.reading.reader import Batch, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, NearMissError
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.vendor_columns import offered_type
 
 COMMAS = Layout((), frozenset(), frozenset())
 _HALVES = ("latitude", "longitude")
@@ -74,7 +68,7 @@ class Reading:
         fields = {}
         for column, offers in self.values.items():
             cells = [_cells(rows, offer) for offer in offers]
-            fields[column] = first_known(*cells) if len(cells) > 1 else cells[0]
+            fields[column] = dictionary_columns.first_known(*cells) if len(cells) > 1 else cells[0]
         return self.product.finish(rows, fields) if self.product.finish else fields
 
     @property
@@ -85,12 +79,14 @@ class Reading:
 
 def _cells(rows: pa.RecordBatch, offer: Offer) -> pa.DictionaryArray:
     if not offer.columns:
-        return constant(offer.constant, len(rows))
+        return dictionary_columns.constant(offer.constant, len(rows))
     values = offer.read(rows.column(offer.columns[0]))
     if not offer.blank:
         return values
     is_blank = pc.fill_null(pc.equal(values.dictionary.cast(pa.string()), ""), True)
-    return mark(values, pc.fill_null(is_blank.take(values.indices), True), offer.blank)
+    return dictionary_columns.mark(
+        values, pc.fill_null(is_blank.take(values.indices), True), offer.blank
+    )
 
 
 class Planner:
@@ -98,7 +94,7 @@ class Planner:
 
     def __init__(self, spec: SourceSpec) -> None:
         self.spec = spec
-        self.mapping, self.cells = mapped_columns(spec), Cells(spec)
+        self.mapping, self.cells = mapped_columns(spec), dictionary_columns.Cells(spec)
         self.names, self._fields = names_of_fields(spec.schema), spec.schema.by_source_column
         self._delivered: set[str] = set()
         self._known: set[str] = set()
@@ -148,6 +144,23 @@ class Planner:
                 remedy = near_match(name, sorted(self._known))
                 raise BuildError(self.spec.recipe, problem, remedy=remedy)
 
+    def tables(
+        self,
+        files: Sequence[tuple[str, Iterator[Batch]]],
+        order: Iterable[str] = ("",),
+        notes: Iterable[str] = (),
+    ) -> Iterator[SourceTable]:
+        """Yield a table for each name in ``order`` that has files; the first carries the notes.
+
+        ``files`` are the batches of each file, after the name of its table.
+        """
+        present = {name for name, _ in files}
+        for name in dict.fromkeys(name for name in order if name in present):
+            title = self.spec.name if len(present) == 1 else f"{self.spec.name} ({name})"
+            batches = chain.from_iterable(rows for table, rows in files if table == name)
+            yield SourceTable(title, batches, "; ".join(notes), self.cells.emptied)
+            notes = ()
+
     def _ranges(
         self, header: Header, product: Product
     ) -> tuple[tuple[str, ...], Callable[..., ParsedRanges]]:
@@ -171,7 +184,7 @@ class Planner:
         self, names: Sequence[str], parse: Callable[..., ParsedRanges] | None
     ) -> Callable[..., ParsedRanges]:
         if "netmask" in names:
-            return lambda *ends: from_networks(masked_networks(*ends))
+            return lambda *ends: from_networks(dictionary_columns.masked_networks(*ends))
         if len(names) == 1 and self.cells.has_netmasks:
             return lambda networks: from_networks(self.cells.network(networks))
         return parse or parse_range
@@ -232,7 +245,7 @@ class Planner:
         """Return an offer that reads cells as the recipe says that they are written."""
         if self._fields[column].type == TEXT:
             offer = offer.of_texts(header)
-        if OPTION not in self.spec.options or not offer.columns:
+        if dictionary_columns.OPTION not in self.spec.options or not offer.columns:
             return offer
         kind = header.type_of(offer.columns[0])
         is_text = kind is None or not (pa.types.is_floating(kind) or pa.types.is_integer(kind))

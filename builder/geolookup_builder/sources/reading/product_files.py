@@ -5,17 +5,16 @@ A file is identified by its columns, never by its name: teams rename the files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from types import MappingProxyType, ModuleType
+from collections.abc import Iterable, Iterator, Sequence
+from types import ModuleType
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading
+from geolookup_builder.sources.reading.plans import COMMAS, Planner
 from geolookup_builder.sources.reading.products import Header, Product, best, typed_header
-from geolookup_builder.sources.reading.reader import Batch, SourceTable
+from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_json
 
 _SHOWN = 5  # columns, in messages
@@ -66,9 +65,9 @@ def product_tables(
             problem, hint = f"{product.name}: {reason}", declaration_hint(reading.layout.offered)
             remedy = f"leave the file out{hint}"
             raise BuildError(member.label, problem, line=header.line, remedy=remedy)
-        files.append((product.name, (syntax, member, reading)))
+        files.append((product.name, syntax.batches(member, reading)))
     planner.check()
-    yield from tables(spec, [product.name for product in products], files)
+    yield from planner.tables(files, [product.name for product in products])
 
 
 def declaration_hint(names: Iterable[str]) -> str:
@@ -76,37 +75,6 @@ def declaration_hint(names: Iterable[str]) -> str:
     first = [*dict.fromkeys(names)]
     more = ", …" if len(first) > _SHOWN else ""
     return f", or declare {', '.join(first[:_SHOWN])}{more} in [columns]" if first else ""
-
-
-#: The module that reads a file's syntax, the file, and how it is read.
-PlannedFile = tuple[ModuleType, Member, Reading]
-
-
-def tables(
-    spec: SourceSpec,
-    order: Sequence[str],
-    files: Sequence[tuple[str, PlannedFile]],
-    notes: Sequence[str] = (),
-    emptied: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
-) -> Iterator[SourceTable]:
-    """Yield a table for each name in ``order`` that has files; the first carries the notes.
-
-    ``files`` are table names and files. Of one table, the files keep their order. ``emptied`` are
-    the counts of each table, complete once it is read.
-    """
-    present = [name for name in dict.fromkeys(order) if any(name == table for table, _ in files)]
-    for name in present:
-        title = spec.name if len(present) == 1 else f"{spec.name} ({name})"
-        batches = chain.from_iterable(file_batches(*file) for table, file in files if table == name)
-        note = "; ".join(notes) if name == present[0] else ""
-        yield SourceTable(title, batches, note, emptied.get(name, {}))
-
-
-def file_batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterator[Batch]:
-    """Yield the rows of a file; JSON records with other keys than the first are planned anew."""
-    if syntax is jsonlines:
-        return jsonlines.batches(member, reading)
-    return syntax.batches(member, reading.layout, reading.meaning)  # type: ignore[no-any-return]
 
 
 def detect_product(opening: Opening, format_: str, products: Sequence[Product]) -> Detection | None:

@@ -20,14 +20,13 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES
 from geolookup.contract.schema import Schema
 from geolookup_builder.ranges import ParsedRanges
+from geolookup_builder.recipe.names import LANGUAGE, offered_type, with_language
 from geolookup_builder.sources.reading.dictionary_columns import translate, with_values
-from geolookup_builder.sources.reading.typed_columns import find, leaves
-from geolookup_builder.vendor_columns import LANGUAGE, offered_type, with_language
+from geolookup_builder.sources.reading.typed_columns import flat
 
 Fields: TypeAlias = Mapping[str, pa.DictionaryArray]
 #: The ``ranges`` of files whose ranges are in no column.
 NO_RANGE: tuple[tuple[str, ...], ...] = ((),)
-_TRUE, _FALSE = "true", "false"
 _SHOWN = 80  # characters of a header, in messages
 #: The source column of each name of a field: its own, path, short name, and name in tables.
 FIELD_OF = {
@@ -87,8 +86,6 @@ class Offer:
 
 
 Offers: TypeAlias = Offer | Sequence[Offer]
-#: A constant that says that all rows of a file are so.
-ALWAYS = Offer(constant=_TRUE)
 
 
 def stated(*columns: str) -> Offer:
@@ -98,17 +95,12 @@ def stated(*columns: str) -> Offer:
 
 def flag(*columns: str) -> Offer:
     """Return the offer of a flag that files leave blank, or out, if it is false."""
-    return Offer(columns, blank=_FALSE)
+    return Offer(columns, blank="false")
 
 
 def words(column: str, values: Mapping[str, str | None]) -> Offer:
     """Return the offer of a column some of whose cells stand for values; None: unknown."""
     return Offer((column,), lambda cells: translate(cells, values))
-
-
-def if_true(column: str, word: str) -> Offer:
-    """Return the offer of ``word`` where a flag is true."""
-    return words(column, {_TRUE: word, "1": word, _FALSE: None, "0": None})
 
 
 @dataclass(frozen=True)
@@ -129,8 +121,7 @@ class Header:
 
     def type_of(self, path: str) -> pa.DataType | None:
         """Return the type of a typed column; None for other columns."""
-        column = find(self.schema, path) if self.schema is not None and path else None
-        return column and column.kind
+        return self.schema.field(path).type if self.schema is not None and path in self else None
 
     @cached_property
     def _set(self) -> frozenset[str]:
@@ -145,7 +136,8 @@ class Header:
 
 def typed_header(label: str, schema: pa.Schema) -> Header:
     """Return the columns of Parquet, JSON or a table by their paths."""
-    return Header(label, tuple(leaves(schema)), schema)
+    columns = flat(schema)
+    return Header(label, tuple(columns.names), columns)
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,20 @@
 A ``SourceFormat`` reads a source into tables, a table is a series of batches, a batch
 holds ranges and dictionary-encoded fields. Record numbers lead from a row back
 to its line.
+
+The date of the data is what a file states itself: in its metadata, its first lines or its times. It
+is the date of the source unless the recipe states one. Names of files do not count: people rename
+files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
+from email.utils import parsedate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,13 +25,21 @@ import pyarrow as pa
 from geolookup.dataset.intervals import I64
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.recipe.names import offered_type
+from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
-from geolookup_builder.sources.reading.stated_dates import StatedDate
-from geolookup_builder.vendor_columns import offered_type
 
 if TYPE_CHECKING:
     from geolookup_builder.sources.reading.products import Product
+#: Returns the date that a member states, in ISO 8601; None if it states none.
+StatedDate = Callable[[Member], str | None]
+_START_BYTES = 1 << 16
+#: An earlier date is a field that was never set, such as a build time of 0.
+_EARLIEST = dt.date(1990, 1, 1)
+#: How far the clock of the maker of a file, or its time zone, may be ahead.
+CLOCKS_DIFFER = dt.timedelta(days=1)
+_DAY = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?![0-9])")
+_SECONDS = re.compile(r"[0-9]{9,10}")
 #: Of the text of a rejected record, if it is an object that may be long.
 REJECT_CHARACTERS = 1 << 10
 
@@ -94,27 +109,13 @@ class SourceTable:
     """One table of a source; several tables count as that many consecutive sources.
 
     ``note`` is printed in the build report: what of the source was ignored, and why. ``emptied``
-    counts cells by the word that the recipe empties, once the batches are read.
+    are the cells that batches empty, counted by word; who reads the table takes them.
     """
 
     name: str
     batches: Iterator[Batch]
     note: str = ""
-    emptied: Mapping[str, int] = field(default_factory=dict)
-
-
-def one_table(
-    spec: SourceSpec,
-    suffixes: tuple[str, ...],
-    batches_of: Callable[[Member], Iterator[Batch]],
-    note: str = "",
-) -> Iterator[SourceTable]:
-    """Yield the one table of a source: the rows of all its files.
-
-    ``batches_of`` is called for every file before a row is read: it can refuse a file.
-    """
-    files = [batches_of(member) for member in members(spec.path, spec.base, suffixes)]
-    yield SourceTable(spec.name, chain.from_iterable(files), note)
+    emptied: list[Mapping[str, int]] = field(default_factory=list)
 
 
 #: The meaning of a record batch: the range of each row, and its fields.
@@ -139,7 +140,7 @@ class SourceFormat:
 
     @property
     def offers(self) -> frozenset[str]:
-        """The own columns that files of the format may have, as ``vendor_columns`` names them."""
+        """The own columns that files of the format may have, as ``recipe.names`` has them."""
         names = (name for product in self.products for name in product.values)
         return frozenset(filter(offered_type, names))
 
@@ -147,3 +148,50 @@ class SourceFormat:
     def all_options(self) -> frozenset[str]:
         """The options, and ``columns`` if it can map own columns."""
         return self.options | {"columns"} if self.offers else self.options
+
+
+def in_first_lines(pattern: str) -> StatedDate:
+    """Return a function that reads the date in the group of ``pattern``, in the first 64 KiB."""
+    compiled = re.compile(pattern.encode())
+
+    def date_of(member: Member) -> str | None:
+        with member.open() as stream:
+            match = compiled.search(stream.read(_START_BYTES))
+        return date_in(match[1].decode("ascii", "replace").strip()) if match else None
+
+    return date_of
+
+
+def date_in(text: str) -> str | None:
+    """Return the day of a text: ISO 8601, ``20261120``, Unix seconds, or as in an e-mail."""
+    if _SECONDS.fullmatch(text):
+        return of_seconds(int(text))
+    match = _DAY.match(text)
+    # "Mon, 01 Jan 2024 00:00:00 GMT" and "Thu Sep 10 23:59:49 UTC 2026", in any locale.
+    parts = match.groups() if match else (parsedate(text) or ())[:3]
+    with suppress(ValueError):
+        return _day(dt.date(*map(int, parts))) if parts else None
+    return None
+
+
+def of_seconds(seconds: int) -> str | None:
+    """Return the day of Unix seconds, in UTC."""
+    with suppress(OverflowError, ValueError, OSError):
+        return _day(dt.datetime.fromtimestamp(seconds, dt.UTC).date())
+    return None
+
+
+def _day(date: dt.date) -> str | None:
+    """Return a day in ISO 8601; None for one that is too early, or in the future.
+
+    A source from the future would never be too old for ``max_age``.
+    """
+    latest = dt.datetime.now(dt.UTC).date() + CLOCKS_DIFFER
+    return date.isoformat() if _EARLIEST <= date <= latest else None
+
+
+def oldest(members: Iterable[Member], stated_date: StatedDate) -> str | None:
+    """Return the oldest date of the members; None if one of them has no date."""
+    dates = [stated_date(member) for member in members]
+    known = [date for date in dates if date is not None]
+    return min(known) if known and len(known) == len(dates) else None

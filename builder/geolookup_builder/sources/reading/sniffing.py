@@ -115,13 +115,6 @@ def first_lines(start: Member, layout: Layout) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
-    """Return whether the first and most other lines that are not masked match ``pattern``."""
-    matches = [pattern.fullmatch(line) is not None for line in first_lines(start, layout)]
-    # The first line must match: a header shows another format.
-    return matches[:1] == [True] and 2 * sum(matches) > len(matches)
-
-
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The first records of a member, each with its line, and the usual number of their cells."""

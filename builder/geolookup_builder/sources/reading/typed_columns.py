@@ -3,8 +3,7 @@
 Numbers, packed addresses and texts of a range keep their types; all other values become texts as
 a CSV would state them. Not-a-number counts as unknown: tables without nulls have it for null.
 
-A column is reached by a path: names of struct members, joined with dots: ``city.name``. Names may
-contain dots themselves.
+The members of structs are columns too, by their paths: ``city.name``.
 
 ``batches`` reads the rows of Parquet files and of tables; row numbers replace lines. Threads find
 the meaning of the rows.
@@ -15,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,52 +25,41 @@ from geolookup_builder.sources.reading.dictionary_columns import trim, with_valu
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.values import whole_texts
 
 BATCH_ROWS = 1 << 17
-#: How a column is reached: the names of its path.
-Steps = tuple[str, ...]
 _SHOWN = 50  # characters of a type, in messages
-#: Floats below hold every integer.
-_EXACT = pa.scalar(2.0**53, pa.float64())
 _ENCODABLE = (pa.float32(), pa.float64(), pa.string(), pa.large_string())
-
-
-class Path(NamedTuple):
-    """The steps to a column, and its type."""
-
-    steps: Steps
-    kind: pa.DataType
-
-
-Paths = Mapping[str, Path]
-#: Opens a member for its columns at these paths.
-OpenRows = Callable[[Member, Paths], AbstractContextManager[Iterator[pa.RecordBatch]]]
+#: The types of columns by path.
+Types = Mapping[str, pa.DataType]
+#: Opens a member for these columns.
+OpenRows = Callable[[Member, Types], AbstractContextManager[Iterator[pa.RecordBatch]]]
 
 
 def batches(
     member: Member, schema: pa.Schema, layout: Layout, meaning: Meaning, open_rows: OpenRows
 ) -> Iterator[Batch]:
     """Yield the rows of a member."""
-    paths = columns_of(member, schema, layout)
-    find_rejects = partial(_find_rejects, layout=layout, paths=paths, open_rows=open_rows)
+    types = columns_of(member, schema, layout)
+    find_rejects = partial(_find_rejects, layout=layout, types=types, open_rows=open_rows)
     numbers = RecordNumbers(member, find_rejects, layout.unread, layout.offered)
     with (
-        open_rows(member, paths) as rows,
-        in_order(lambda part: meaning(as_columns(part, layout, paths)), rows) as results,
+        open_rows(member, types) as rows,
+        in_order(lambda part: meaning(as_columns(part, layout)), rows) as results,
     ):
         for ranges, fields in results:
             yield numbers.batch(ranges, fields)
 
 
 def _find_rejects(
-    member: Member, reasons: Mapping[int, str], *, layout: Layout, paths: Paths, open_rows: OpenRows
+    member: Member, reasons: Mapping[int, str], *, layout: Layout, types: Types, open_rows: OpenRows
 ) -> Iterator[Reject]:
     """Yield the rows with these numbers (from 1): the number as line, the range as text."""
     ends = [name for name in layout.names if name in layout.texts]
     ranges, start = Layout(layout.names, layout.texts, frozenset()), 0
-    with open_rows(member, {name: paths[name] for name in ends if name in paths}) as parts:
+    with open_rows(member, {name: types[name] for name in ends if name in types}) as parts:
         for rows in parts:
-            columns = as_columns(rows, ranges, paths).select(ends)
+            columns = as_columns(rows, ranges).select(ends)
             # Numbers count from 1 over the member; ``start`` rows are before this batch.
             for number in sorted(record for record in reasons if 0 < record - start <= len(rows)):
                 row = columns.slice(number - start - 1, 1).to_pylist()[0]
@@ -82,44 +69,53 @@ def _find_rejects(
             start += len(rows)
 
 
-def columns_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Path]:
-    """Return how each column of a layout is reached, without those that the file does not have.
+def flat(schema: pa.Schema) -> pa.Schema:
+    """Return the columns by path: members for structs; a list or a map is one column."""
+    return flat_table(schema.empty_table()).schema
+
+
+def flat_table(rows: pa.Table) -> pa.Table:
+    """Return a table with the members of structs as columns."""
+    while any(map(pa.types.is_struct, rows.schema.types)):
+        rows = rows.flatten()
+    return rows
+
+
+def columns_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, pa.DataType]:
+    """Return the type of each column of a layout, without those that the file does not have.
 
     Raises BuildError for a column that holds neither texts nor numbers, or occurs twice.
     """
-    present = {}
-    for name in sorted(layout.texts | layout.fields):
-        if (path := find(schema, name)) is None:
-            continue
-        first, kind = path.steps[0], path.kind
-        if schema.names.count(first) > 1:
-            raise BuildError(member.label, f"column {first!r} twice", remedy="drop one")
+    columns, present = flat(schema), {}
+    for name in sorted((layout.texts | layout.fields).intersection(columns.names)):
+        if columns.names.count(name) > 1:
+            raise BuildError(member.label, f"column {name!r} twice", remedy="drop one")
+        kind = columns.field(name).type
         is_flat = is_list(kind) and not pa.types.is_nested(kind.value_type)
         if pa.types.is_nested(kind) and not (name in layout.lists and is_flat):
             problem = f"column {name!r} holds no values, but {str(kind)[:_SHOWN]}"
             raise BuildError(member.label, problem, remedy="name a column of texts or numbers")
-        present[name] = path
+        present[name] = kind
     return present
 
 
-def as_columns(rows: pa.RecordBatch, layout: Layout, paths: Paths) -> pa.RecordBatch:
+def as_columns(rows: pa.RecordBatch, layout: Layout) -> pa.RecordBatch:
     """Return the columns of a layout; those that the file lacks are null.
 
     Raises ArrowInvalid for texts that are not UTF-8.
     """
-    columns, none = {}, pa.nulls(len(rows), pa.string())
+    table, columns = flat_table(pa.Table.from_batches([rows])), {}
     for name in sorted(layout.texts | layout.fields):
-        column = _column_at(rows, paths[name].steps) if name in paths else none
+        is_absent = name not in table.column_names
+        column = pa.nulls(len(rows), pa.string()) if is_absent else _plain(table.column(name))
         columns[name] = _range_column(column) if name in layout.texts else _encode(column)
     return pa.RecordBatch.from_pydict(columns)
 
 
-def _column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
-    column = rows.column(steps[0])
+def _plain(chunks: pa.ChunkedArray) -> pa.Array:
+    column = chunks.combine_chunks()
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
-    if len(steps) > 1:
-        column = pc.struct_field(column, steps[1:])
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
@@ -143,17 +139,10 @@ def _encode(column: pa.Array) -> pa.DictionaryArray:
     if not (pa.types.is_integer(kind) or column.type in _ENCODABLE):
         column = column.cast(pa.string())
     encoded = column.dictionary_encode()
-    return trim(with_values(encoded, _validate(_texts(encoded.dictionary))))
-
-
-def _texts(values: pa.Array) -> pa.Array:
-    """Return distinct values as texts; whole numbers that a float holds exactly are integers."""
-    if pa.types.is_float64(values.type):
-        # Arrow writes 10000000000.0 as 1e+10, and 9999999999.0 as 9999999999.
-        is_whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), _EXACT))
-        integers = pc.if_else(is_whole, values, pa.scalar(None, values.type)).cast(pa.int64())
-        return pc.coalesce(integers.cast(pa.string()), values.cast(pa.string()))
-    return values.cast(pa.string())
+    texts = encoded.dictionary.cast(pa.string())
+    if pa.types.is_float64(kind):  # Arrow writes 10000000000.0 as 1e+10, 9999999999.0 as 9999999999
+        texts = whole_texts(texts)
+    return trim(with_values(encoded, _validate(texts)))
 
 
 def _validate(texts: pa.Array) -> pa.Array:
@@ -161,34 +150,16 @@ def _validate(texts: pa.Array) -> pa.Array:
     return texts
 
 
-def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
-    """Yield the paths of the columns that are not structs; a list or a map is one column."""
-    for field in fields:
-        if pa.types.is_struct(field.type):
-            yield from leaves(field.type, f"{before}{field.name}.")
-        else:
-            yield before + field.name
-
-
-def find(kind: pa.StructType | pa.Schema, path: str) -> Path | None:
-    """Return how a path is reached, and its type; None if a schema or struct does not have it."""
-    for field in kind:
-        if field.name == path:
-            return Path((path,), field.type)
-        # A column may be named "a.b" itself.
-        if pa.types.is_struct(field.type) and path.startswith(f"{field.name}."):
-            below = find(field.type, path[len(field.name) + 1 :])
-            if below is not None:
-                return Path((field.name, *below.steps), below.kind)
-    return None
-
-
-def only(fields: Iterable[pa.Field], types: Mapping[Steps, pa.DataType]) -> list[pa.Field]:
-    """Return the fields that lead to the chosen steps, with their stated types."""
+def only(fields: Iterable[pa.Field], types: Types) -> list[pa.Field]:
+    """Return the fields that lead to the chosen columns, with their stated types."""
     chosen = []
     for field in fields:
-        below = {steps[1:]: kind for steps, kind in types.items() if steps[0] == field.name}
-        if below:
-            kind = below[()] if () in below else pa.struct(only(field.type, below))
+        before, kind = f"{field.name}.", types.get(field.name)
+        below = {
+            path.removeprefix(before): of for path, of in types.items() if path.startswith(before)
+        }
+        if pa.types.is_struct(field.type) and (members := only(field.type, below)):
+            kind = pa.struct(members)
+        if kind is not None:
             chosen.append(field.with_type(kind))
     return chosen

@@ -191,7 +191,7 @@ def test_a_compressed_tar_is_read_once_or_side_by_side(
         opened.append(file)
         return usual(file, *args)
 
-    monkeypatch.setattr("geolookup_builder.sources.reading.inputs.unpack_stream", noted)
+    monkeypatch.setattr("geolookup.filesystem.unpacking.unpack_stream", noted)
     result = members("a.tar.gz", tmp_path, (".csv",))
     for member in [*result, *reversed(result)]:
         with member.open() as stream:

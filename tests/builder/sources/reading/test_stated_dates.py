@@ -16,7 +16,7 @@ from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.test_prefix_lists import AWS, AZURE, CLOUDFLARE, GOOGLE, ORACLE
 from tests.builder.sources.readings import one
 from tests.conftest import build_at
-from tests.internals.builder import FORMATS, Member, Options, compile_recipe, loading, stated_dates
+from tests.internals.builder import FORMATS, Member, Options, compile_recipe, date_in, loading
 from tests.internals.progress import Progress
 from tests.skips import needs
 
@@ -77,7 +77,7 @@ def test_of_each_format(name: str, content: str | bytes, date: str | None) -> No
     ],
 )
 def test_days(text: str, day: str | None) -> None:
-    assert stated_dates.date_in(text) == day
+    assert date_in(text) == day
 
 
 def test_a_day_in_the_future_is_not_a_date() -> None:
@@ -85,7 +85,7 @@ def test_a_day_in_the_future_is_not_a_date() -> None:
     today = datetime.now(UTC).date()
     for days in (0, 1, 10, 10_000):
         day = (today + timedelta(days=days)).isoformat()
-        assert stated_dates.date_in(day) == (day if days <= 1 else None)
+        assert date_in(day) == (day if days <= 1 else None)
 
 
 def dates(dataset: Path) -> list[str | None]:

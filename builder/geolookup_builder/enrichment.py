@@ -1,5 +1,13 @@
-"""Region codes from region names: ISO 3166-2 in the edition of pycountry, and English names.
+"""Finders: each derives one missing field of a location from the fields it has.
 
+Finders are created before any source is read: a missing library or table stops the build at
+once. ``find`` receives the fields that a finder ``needs`` of the distinct locations without its
+``field``. It returns null for a location if it finds nothing.
+
+Zones come from the boundaries in tzfpy. At sea it returns nautical zones (``Etc/GMT+5``) that are
+not in use on land; coordinates just off the coast get no zone.
+
+Region codes come from region names: ISO 3166-2 in the edition of pycountry, and English names.
 Names are compared without case, accents and punctuation, within the country. ISO states most names
 in the country's language, and several in one text (``Catalunya [Cataluña]``, ``Madrid, Comunidad
 de``); each of them matches. ``region_names.csv`` adds the English ones. A name that matches none is
@@ -12,17 +20,24 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.display import fold
+from geolookup.errors import BuildError
 from geolookup_builder import reference
+from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.reference import read_table
+from geolookup_builder.values import Reference
 
+_NAUTICAL = "Etc/"
+_LIBRARIES = {"time_zone": "tzfpy", "region_code": "pycountry"}
 FILE = Path(reference.__file__).with_name("region_names.csv")
 COLUMNS = ("country_code", "region_code", "region_name")
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
@@ -144,3 +159,45 @@ def _codes(names: Iterable[tuple[str, str]], normal: Callable[[str], str]) -> _C
     for name, code in names:
         codes[normal(name)].add(code)
     return {name: only.pop() if len(only) == 1 else None for name, only in codes.items() if name}
+
+
+class Zones:
+    """Finds ``time_zone``."""
+
+    field = "time_zone"
+    needs = ("latitude", "longitude")
+
+    def __init__(self, names: Sequence[str]) -> None:
+        from tzfpy import get_tz
+
+        self._zone_at = get_tz
+        self._names = frozenset(name for name in names if not name.startswith(_NAUTICAL))
+
+    def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
+        """Return the zone at the coordinates of each row."""
+        cells = (columns[name].to_numpy(zero_copy_only=False) for name in self.needs)
+        latitudes, longitudes = (degrees.astype(np.float64) for degrees in cells)
+        rows = ~np.isnan(latitudes + longitudes)
+        places, numbers = np.unique(longitudes[rows] + 1j * latitudes[rows], return_inverse=True)
+        names = map(self._zone_at, places.real.tolist(), places.imag.tolist())
+        zones = [name if name in self._names else None for name in names]
+        # The index of the zone of each row, -1 for rows without both coordinates.
+        index = np.full(len(rows), -1, np.int64)
+        index[rows] = numbers
+        return pa.array(zones, pa.string()).take(pa.array(index, mask=index < 0))
+
+
+Finder: TypeAlias = Zones | Regions
+
+
+def finders(plan: Recipe, tables: Reference) -> tuple[Finder, ...]:
+    """Return the finders that a recipe asks for; BuildError if one is not available."""
+    result = list[Finder]()
+    for field in plan.enrich:
+        try:
+            result.append(Zones(tables.zones) if field == Zones.field else Regions())
+        except ImportError as error:
+            problem = f"enrich.{field} needs {_LIBRARIES[field]} ({error})"
+            remedy = 'pip install "geolookup[enrich]"'
+            raise BuildError(plan.path, problem, remedy=remedy) from error
+    return tuple(result)

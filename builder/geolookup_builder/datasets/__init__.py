@@ -1,1 +1,0 @@
-"""A dataset as a source: its answers without the files behind them."""
