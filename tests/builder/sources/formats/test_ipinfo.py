@@ -80,12 +80,6 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
         "KEY,Alphaville,NT,Example Region,AU,Australia,-12.5,130.75,0800,Australia/Darwin,AS64500",
         LEGACY_PLACE | fields("region_code=NT; asn=64500"),
     ),
-    "asn, with a city of one's own": (  # Core knows it, but not the name
-        "KEYED,asn,domain,name,type,country,city",
-        "KEY,AS64500,example.com,INC,hosting,US,Alphaville",
-        {"city_name": "Alphaville", **HOLDER, **DOMAIN}
-        | fields("user_type=hosting; asn_kind=hosting; asn_country_code=US"),
-    ),
     "asn": (
         "network,asn,domain,name,type,country",
         "NET,AS64500,example.com,INC,hosting,US",
@@ -242,6 +236,13 @@ KNOWN = {
     "8.8.5.7/32": LAND | fields("asn=64500; asn_organization=Example"),
     "2600:1::/32": fields("continent_code=AF; country_code=NA; asn=64501; asn_organization=Other"),
 }
+
+
+def test_a_column_of_ones_own_loses_no_values(read: Read) -> None:
+    """Core knows the city, but not the name."""
+    rows = "start_ip,end_ip,asn,name,domain,country,city\n8.8.4.0,8.8.4.255,AS1,x,x.com,US,Bern\n"
+    answer = read({"a.csv": rows}, one("ipinfo", "a.csv")).at("8.8.4.4")
+    assert answer == fields("city_name=Bern; asn=1; asn_organization=x")
 
 
 def test_the_file_says_how_it_is_written_and_its_table(read: Read) -> None:
