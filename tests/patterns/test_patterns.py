@@ -58,7 +58,7 @@ _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
     ],
     "geolookup_builder.sources.formats.lists.read": [],
     "geolookup_builder.sources.formats.mmdb_products.matching_product": [],
-    "geolookup_builder.sources.reading.stated_dates.in_first_lines": [],
+    "geolookup_builder.sources.reading.reader.in_first_lines": [],
     "geolookup_builder.sources.reading.text.line_layout": [
         (r"(?m)^(?:\xef\xbb\xbf)?(?:[ \t]*#|[ \t\v\f]+\r?$)[^\n]*\n?", True),
     ],

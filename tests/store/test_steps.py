@@ -87,9 +87,10 @@ def store_state(folder: Path) -> tuple[str, frozenset[str]]:
 
 
 def cache_state(folder: Path) -> frozenset[str]:
-    """Return the datasets in the cache, all whole."""
+    """Return the datasets in the cache, all whole, by what stays the same in a copy of a store."""
     datasets = (folder / "cache" / "datasets").glob("[ao]*-*")  # of overlays and of the past
-    return frozenset(f"{path.name} {verify(path).generation}" for path in datasets)
+    names = {path: path.name.rpartition("-")[0] for path in datasets}
+    return frozenset(f"{name} {verify(path).generation}" for path, name in names.items())
 
 
 def in_store(start: Change, change: Change) -> Operation:
