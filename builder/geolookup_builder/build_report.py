@@ -107,6 +107,12 @@ class SourceReport:
             meaning += f" ({', '.join(reasons)})"
         return count_text(count, kind.noun) + meaning
 
+    def losses(self) -> Iterator[str]:
+        """Yield a line for the rows, and one for the values, that are lost by a fault of a file."""
+        texts = {word: self.text(word) for word, kind in KINDS.items() if kind.default}
+        lines = (f"{self.name}: {word} {text}" for word, text in texts.items() if text)
+        yield from map(line_text, lines)
+
     def keep(self, fields: Collection[str]) -> None:
         """Note that the recipe leaves out all fields but these."""
         self.dropped += tuple(name for name in self.fields if name not in fields)

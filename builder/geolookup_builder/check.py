@@ -193,7 +193,7 @@ def _against(comparison: Comparison) -> Iterator[str]:
         f"{family}.{name} {metric_text(name, value)}"
         for family, part in comparison.parts.items()
         for name, value in part.metrics.items()
-        if value and "." not in name  # not those of fields
+        if value and "." not in name  # a metric of one field has a dot
     ]
     yield f"  changed     {listed(changed, _SHOWN) or 'no metric'}"
     held = f"{len(gates) - len(failed)} of {len(gates)} hold"

@@ -61,7 +61,7 @@ def compile_recipe(
                 raise QualityError(problems, overlaid.report)
             if options.signing_keys:
                 text = (folder / fmt.MANIFEST).read_bytes()
-                # A greater serial than that of the dataset that it replaces.
+                # The serial exceeds that of the replaced dataset.
                 signed = signed_statement(text, options.signing_keys, serial_in(output))
                 output_files.write(folder / SIGNATURE, signed)
             overlaid.report.bytes = sum(path.stat().st_size for path in folder.iterdir())

@@ -37,7 +37,7 @@ def manifest(
 ) -> Manifest:
     """Return the manifest without generation and files. Each credit is listed once.
 
-    ``datasets`` are those of the sources that are datasets.
+    ``datasets`` are the sources that are datasets.
     """
     reference = ["countries"] if recipe.countries is None else []
     credited = [*reference, *(finder.field for finder in finders)]

@@ -198,7 +198,10 @@ def _between(begin: MixedAddresses, end: MixedAddresses) -> ParsedRanges:
 
 def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
     if pa.types.is_integer(column.type):
-        return _of_integers(*_whole_numbers(column), family)
+        valid = pc.fill_null(pc.greater_equal(column, 0), False)  # null and those below 0 are not
+        low = pc.if_else(valid, column, pa.scalar(0, column.type)).cast(pa.uint64())
+        high = np.zeros(len(column), np.uint64)
+        return _of_integers(high, np.asarray(low), np.asarray(valid), family)
     column = _trim(column)
     text = _text(column)
     addresses = _parse(text, _is_packed(column, text), text.lengths)
@@ -232,13 +235,6 @@ def _hexadecimals(texts: pa.Array) -> Integers:
     text = _text(ipv6)
     addresses = parse(text.data, text.starts, text.lengths)
     return addresses.high, addresses.low, addresses.family == 6
-
-
-def _whole_numbers(column: pa.Array) -> Integers:
-    """Return integers of at most 64 bits; null and those below 0 are invalid."""
-    valid = pc.fill_null(pc.greater_equal(column, 0), False)
-    low = pc.if_else(valid, column, pa.scalar(0, column.type)).cast(pa.uint64())
-    return np.zeros(len(column), np.uint64), np.asarray(low), np.asarray(valid)
 
 
 def _of_integers(high: U64, low: U64, good: Bools, family: int | None) -> MixedAddresses:

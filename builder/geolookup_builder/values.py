@@ -2,10 +2,6 @@
 
 Cells are dictionary-encoded, so only distinct values are cleaned. A value has one meaning in every
 format: a whole number may be a float, as pandas and JSON write it. An invalid cell is null.
-
-Vendors' words for connections and users are translated into the words of the contract. One table
-for each field serves all vendors: vendor word in lower case to contract word. None marks a known
-word without a counterpart in the contract; a word in no table is invalid.
 """
 
 from __future__ import annotations
@@ -23,7 +19,6 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import (
     BOOLEAN,
-    BY_SOURCE_COLUMN,
     COUNTRY_ALIASES,
     LIMITS,
     REAL,
@@ -35,6 +30,7 @@ from geolookup.contract.tzdatabase import zone_names
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
 from geolookup_builder.reference.countries import Country, load_continents, load_countries
+from geolookup_builder.vocabulary import NO_WORD, translate
 
 #: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -54,61 +50,12 @@ _WIDE = pa.decimal128(19)
 #: Floats below hold every integer.
 _EXACT = pa.scalar(2.0**53, pa.float64())
 
-Words = Mapping[str, str | None]
 #: Cells that mean nothing in many files. The generic formats read them as texts, unless a recipe
 #: has them in ``empty``.
 EMPTY_WORDS = frozenset(
     {r"\N", "-", "--", "?", "N/A", "n/a", "#N/A", "NULL", "Null", "null", "(null)"}
     | {"None", "none", "NaN", "nan"}
 )
-NO_WORD = ""
-
-_CONNECTION_TYPES: Words = {
-    # Lines sold to households; user_type states who uses one.
-    "cable/dsl": "Residential",
-    "cable": "Residential",
-    "dsl": "Residential",
-    "fttx": "Residential",
-    # DB-IP's CSV says wireless where its MMDB says Cellular.
-    "cellular": "Mobile",
-    "wireless": "Mobile",
-    "sat": "Satellite",
-    # IP2Location's COMP is a company's line; a T1 is leased; only companies lease.
-    "comp": "Corporate",
-    "t1": "Corporate",
-    "dial": "Dialup",
-    # An ISDN line is dialled as well; no other type of the contract is as slow.
-    "isdn": "Dialup",
-}
-
-_USER_TYPES: Words = {
-    # DB-IP.
-    "corporate": "business",
-    "consumer": "residential",
-    # IPinfo. Its education includes schools, but most such networks are of universities.
-    "isp": "residential",  # IP2Location too: a fixed line of a subscriber
-    "education": "college",
-    # IP2Location.
-    "com": "business",
-    "org": "business",  # the contract's type for an organization's office
-    "gov": "government",
-    "mil": "military",
-    "edu": "college",  # universities, colleges and schools, as education
-    "lib": "library",
-    "cdn": "content_delivery_network",
-    "mob": "cellular",
-    "dch": "hosting",
-    "ses": "search_engine_spider",
-    "rsv": None,  # reserved: not in use
-}
-
-_OF_VENDORS = {"connection_type": _CONNECTION_TYPES, "user_type": _USER_TYPES}
-#: The translations of every field with a list of words, its own words included.
-VOCABULARY: Mapping[str, Words] = {
-    name: {**{word.lower(): word for word in field.words}, **_OF_VENDORS.get(name, {})}
-    for name, field in BY_SOURCE_COLUMN.items()
-    if field.words
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,27 +204,6 @@ def _match(cells: pa.Array, field: Field, reference: Reference) -> pa.Array:
     lower = pa.array([word.lower() for word in words], pa.string())
     cells = whole_texts(cells) if field.type == BOOLEAN else cells
     return pa.array(words.values(), type_of(field)).take(pc.index_in(pc.utf8_lower(cells), lower))
-
-
-def translate(cells: pa.Array, field: Field, _reference: object = None) -> pa.Array:
-    """Return the contract's words for cells of a field: ``NO_WORD`` for none, null if unknown.
-
-    Of joined words (``ISP/MOB``) the first with a counterpart in the contract is used: a
-    field holds one word, and vendors state the fixed line first.
-    """
-    words = VOCABULARY[field.source_column]
-    return pa.array((_translated(cell, words) for cell in cells.to_pylist()), pa.string())
-
-
-def _translated(cell: str | None, words: Words) -> str | None:
-    if cell is None:
-        return None
-    word = cell.lower()
-    # "isp/mob" -> "residential"; "foo/mob" has an unknown part and is invalid as a whole.
-    parts = [word] if word in words else [part.strip() for part in word.split("/")]
-    if not all(part in words for part in parts):
-        return None
-    return next(filter(None, map(words.get, parts)), NO_WORD)
 
 
 def _zone(cells: pa.Array, _field: Field, reference: Reference) -> pa.Array:

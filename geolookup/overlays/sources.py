@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 from geolookup.dataset import unreadable
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, line_text
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _files_of_dataset(spec: SourceSpec) -> list[Path]:
 
 
 def compile_file(file: str, base: Dataset | None, output: Path) -> None:
-    """Compile a file, over a dataset if there is one.
+    """Compile a file, over a dataset if there is one; what it loses is written to the log.
 
     Raises BuildError for bad files and without the compiler, OutputError for a full disk.
     """
@@ -86,17 +87,22 @@ def compile_file(file: str, base: Dataset | None, output: Path) -> None:
         from geolookup_builder.limits import Options
         from geolookup_builder.recipe import loading
 
+    from logging import getLogger
+
     from geolookup.progress import Progress
 
     recipe = loading.load(file)
     if base is not None:
         recipe = _over(recipe, base, is_data=not is_recipe(file))
     try:
-        compile_recipe(recipe, output, Options(force=True), Progress(silent=True))
+        report, _ = compile_recipe(recipe, output, Options(force=True), Progress(silent=True))
     except BuildError as error:
         if hint := unreadable(file):
             raise BuildError(file, hint[0], remedy=hint[1]) from error
         raise
+    losses = chain.from_iterable(source.losses() for source in report.sources)
+    for line in chain(losses, map(line_text, report.warnings)):
+        getLogger("geolookup").warning("%s", line)
 
 
 def _over(recipe: Recipe, base: Dataset, *, is_data: bool) -> Recipe:

@@ -121,6 +121,20 @@ def test_commands_answer_from_a_file(sites: Path) -> None:
 
 
 @needs("cryptography")
+def test_rows_and_values_that_a_file_loses_are_logged_once(
+    sites: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Below the limits of a build; each line names the file."""
+    rows = "".join(f"20.{n}.0.0/16,{'ZZ' if n == 7 else 'DE'}\n" for n in range(150))
+    sites.write_text(f"network,country_code\n{rows}nowhere,DE\n", encoding="utf-8")
+    for _ in range(2):
+        geolookup.open(sites).close()
+    assert [record.getMessage() for record in caplog.records] == [
+        "sites.csv: rejected 1 row without a valid range (1 not an address)",
+        "sites.csv: nulled 1 invalid value (1 country_code)",
+    ]
+
+
 def test_an_archive_is_unpacked_once(tmp_path: Path, cache: Path) -> None:
     """With trusted keys, what answers is what was signed."""
     ours, theirs = keys.private_keys()[:2]
