@@ -32,14 +32,12 @@ if TYPE_CHECKING:
         parse_texts,
         split_log_lines,
     )
-    from geolookup.kernel.python_tree import count_nodes, fill_nodes
 else:
     #: The modules of functions that a first lookup does not need. Some of them import numpy.
     _LAZY = {
         "checksums": "geolookup.dataset.checksums",
         **dict.fromkeys(("gather", "gather_codes"), "geolookup.kernel.columns"),
         "restore": "geolookup.kernel.python_answer",
-        **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
         **dict.fromkeys(("join_texts", "split_records"), "geolookup.kernel.python_cells"),
         **dict.fromkeys(
             ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
@@ -60,8 +58,6 @@ __all__ = [
     "State",
     "checksums",
     "copy_texts",
-    "count_nodes",
-    "fill_nodes",
     "find_addresses",
     "gather",
     "gather_codes",

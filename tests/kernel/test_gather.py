@@ -1,93 +1,17 @@
-"""Columns of row-major tables and search trees of boundaries: both kernels make the same."""
+"""Columns of row-major tables: both kernels make the same."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from tests.internals.kernel import kernel
 from tests.internals.kernel import python as kernel_python
-from tests.kernel.modules import MODULES, compiled, needs_compiled
-
-_LOW = (1 << 64) - 1
-
-
-def halves(boundaries: list[int]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    highs = np.array([value >> 64 for value in boundaries], np.uint64)
-    return highs, np.array([value & _LOW for value in boundaries], np.uint64)
-
-
-def tree(module: ModuleType, boundaries: list[int]) -> NDArray[np.uint32]:
-    """The nodes; the values are those after the last node, in the order of the ranges."""
-    columns = halves(boundaries)
-    count = module.count_nodes(*columns)
-    nodes = np.full((count, 2), 0xFFFF_FFFF, np.uint32)
-    values = np.arange(count, count + len(boundaries) + 1, dtype=np.uint32)
-    module.fill_nodes(*columns, values, nodes)
-    return nodes
-
-
-def range_of(nodes: NDArray[np.uint32], address: int) -> int:
-    at = 0
-    for depth in range(128):
-        at = int(nodes[at, address >> 127 - depth & 1])
-        if at >= len(nodes):
-            return at - len(nodes)
-    raise AssertionError("deeper than an address")
-
-
-def prefixes(boundaries: list[int]) -> set[tuple[int, int]]:
-    """The prefixes that no range contains: each needs a node."""
-    return {
-        (length, value >> 128 - length)
-        for value in boundaries
-        for length in range(128)
-        if value & (1 << 128 - length) - 1
-    }
-
-
-#: Of few bits, anywhere in the 128: boundaries meet.
-sets = st.tuples(st.sets(st.integers(1, 255), max_size=12), st.integers(0, 120)).map(
-    lambda drawn: sorted(value << drawn[1] for value in drawn[0])
-) | st.sets(st.integers(1, (1 << 128) - 1), max_size=6).map(sorted)
-
-
-@needs_compiled
-@given(sets)
-def test_a_tree_answers_by_range_and_has_no_node_to_spare(boundaries: list[int]) -> None:
-    nodes = tree(compiled, boundaries)
-    assert len(nodes) == len(prefixes(boundaries))
-    assert np.array_equal(nodes, tree(kernel_python, boundaries))
-    last = (1 << 128) - 1
-    near = {min(value + step, last) for value in boundaries for step in (-1, 0, 1)}
-    for address in {*near, 0, last} if boundaries else ():
-        assert range_of(nodes, address) == sum(boundary <= address for boundary in boundaries)
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_nodes_and_what_makes_none(module: ModuleType) -> None:
-    assert len(tree(module, [])) == 0
-    nodes = tree(module, [1 << 24, 1 << 125])  # the nodes of the prefix of zeros are first
-    assert [int(left) for left in nodes[:103, 0]] == [*range(1, 104)]
-    for boundaries in ([0], [5, 5], [7, 3], [1 << 64, 5]):
-        with pytest.raises(ValueError, match="do not ascend"):
-            module.count_nodes(*halves(boundaries))
-    columns = halves([1 << 120])
-    nodes = np.zeros((8, 2), np.uint32)
-    with pytest.raises(ValueError, match="differ in length"):
-        module.fill_nodes(*columns, np.zeros(1, np.uint32), nodes)
-    with pytest.raises(ValueError, match="as many as counted"):
-        module.fill_nodes(*columns, np.zeros(2, np.uint32), nodes[:7].copy())
-    with pytest.raises(ValueError, match="do not ascend"):
-        module.count_nodes(columns[0], columns[1][:0].copy())
-
 
 GATHERERS = [kernel.gather, kernel_python.gather]
 #: (number, first byte, width) of columns in rows of 40 bytes.
