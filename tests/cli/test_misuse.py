@@ -116,7 +116,7 @@ CASES = {
     "prefixes --format nft --since none": "none",
     "prefixes --format pf --since list": "--since: pf has no form for changes; write the",
     "export data -f asn -o -": "the suffix of '-' names no format; name one: mmdb, csv, ",
-    "export data --format sqlite -o -": "-: sqlite cannot be written to standard output; name a",
+    "export data --format mmdb -o -": "-: mmdb cannot be written to standard output; name a",
     "export data --format csv -o existing.csv": "existing.csv: exists",
     # builds, parts and comparisons
     "build /nowhere.toml -o x": "/nowhere.toml",

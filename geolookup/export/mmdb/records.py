@@ -142,12 +142,12 @@ class Records:
         chosen, begin = np.full(self._count, -1), 0
         for table in self._full:
             edges = begin + np.arange(table.members.size).reshape(table.members.shape)
+            # Of repeated indices the last assignment counts: in reverse, the first row.
             rows = np.flatnonzero(table.written)[::-1]
             chosen[table.members[rows]] = edges[rows]
             begin += table.members.size
         begin, weights = 0, np.zeros(self._count, np.int64)
         weights[self._shared] = uses[self._shared]
-        weights[0] = 0
         for table in self._full:
             edges = begin + np.arange(table.members.size).reshape(table.members.shape)
             table.in_full = chosen[table.members] == edges
