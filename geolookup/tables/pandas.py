@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from geolookup import Engine, InvalidAddressError, _engine
+from geolookup import Engine, InvalidAddressError, _default
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.types import ColumnNames, OnInvalid
+from geolookup.kernel.lookups import state_of
 from geolookup.tables import AnyEnricher, in_one
 from geolookup.tables.inputs import InputNames, Inputs
 from geolookup.tables.take import of_table
@@ -51,8 +52,8 @@ class GeoAccessor:
         ``engine`` is the engine that answers; None: the default one, as in ``geolookup.lookup``.
         The other arguments are as in ``Engine.enrich``.
         """
-        answering = engine or _engine()
-        schema = answering.snapshot().dataset.schema
+        answering = engine or _default.engine()
+        schema = state_of(answering).dataset.schema
         paths = [field.path for field in of_table(fields, "geo.lookup", schema)]
         return answering.enrich(
             self._series,

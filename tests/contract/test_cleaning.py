@@ -121,7 +121,7 @@ def test_long_texts_take_linear_time_and_stay_malformed(part: str) -> None:
 def test_every_call_takes_it(sample: geolookup.Engine) -> None:
     dirty, plain, at = [" [8.8.8.8]:53 ", "nonsense"], ["8.8.8.8", "nonsense"], 0
     assert not sample.lookup(dirty[0])["success"]
-    for call in (sample.lookup, sample.lookup_json, sample.data):
+    for call in (sample.lookup, sample.lookup_json):
         assert call(dirty[0], at=at, clean=True) == call(plain[0], at=at)
     assert sample.get(dirty[0], "network.asn", clean=True) == sample.get(plain[0], "network.asn")
     assert sample.answer(dirty[0], clean=True).prefix == sample.answer(plain[0]).prefix
