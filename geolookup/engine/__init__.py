@@ -133,8 +133,7 @@ class Engine(NetworkAnswers):
             problem = "enrich: as_of needs an engine of the whole store"
             raise ValueError(f"{problem}; this one was opened as of an instant")
         overlay = getattr(self._location, "overlay", None)
-        keys = self._requirements.keys
-        return generations_of(self._location.path, self._open_state(), overlay, keys)
+        return generations_of(self._location.path, overlay, self._requirements.keys)
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.
