@@ -25,14 +25,14 @@ from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
 from geolookup.tables.inputs import InputNames, Inputs, check_as_of
-from geolookup.tables.locate import CHUNK, locate
-from geolookup.tables.take import of_table, take
+from geolookup.tables.locate import CHUNK
+from geolookup.tables.take import of_table
 
 if TYPE_CHECKING:
     from geolookup.engine.many import ManyAnswers
     from geolookup.kernel.protocol import State
 
-__all__ = ["enrich", "locate", "take"]
+__all__ = ["enrich"]
 
 _Function = TypeVar("_Function")
 #: Returns the data with the columns of answers; its columns with these names are the inputs.
