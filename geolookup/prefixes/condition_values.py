@@ -77,7 +77,7 @@ def _in_answers(field: Field, text: str) -> str:
 
 def value_for_message(value: object) -> str:
     """Return a value as a message names it; one that may be an address is not in it."""
-    if is_address_or_network(value):
+    if isinstance(value, str) and is_address_or_network(value):
         return "an address"
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -96,12 +96,13 @@ def python(tree: Path, *words: str, kernel: str = "") -> str:
 CALLS = """
 import json, geolookup, pandas
 from geolookup import tables
+from geolookup.kernel.lookups import state_of
 from geolookup.compat.geoip2 import Reader
 
 engine, ips = geolookup.open(), {addresses!r}
 path = "network.is_anycast"
 added = engine.enrich(pandas.DataFrame({{"ip": ips}}))["network_is_anycast"]
-state = engine.snapshot()
+state = state_of(engine)
 ids = tables.locate(state, ips)
 print(json.dumps({{
     "kernel": engine.kernel,
@@ -146,7 +147,7 @@ def test_commands_and_exports_have_the_field(tree: Path, tmp_path: Path) -> None
     assert run("prefixes", "network.is_anycast=false").split() == ["9.9.9.0/24"]
     changed = [line.split() for line in run("diff", "old", "new").splitlines()]
     assert ["network.is_anycast", "0", "0", "256"] in changed
-    run("verify", "new", "--deep")
+    run("verify", "new")
     run("report", "new", "--output", str(tmp_path / "report.html"))
     assert "is_anycast" in (tmp_path / "report.html").read_text(encoding="utf-8")
     for kind in ("csv", "jsonl"):

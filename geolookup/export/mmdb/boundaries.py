@@ -15,7 +15,7 @@ import numpy as np
 from geolookup.contract.special import parse_block
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, Addresses, concat
-from geolookup.dataset.public_ranges import Ranges, Rows, any_known, public_ranges
+from geolookup.dataset.public_ranges import RangeBatch, RowNumbers, any_known, public_ranges
 from geolookup.dataset.runs import run_starts
 from geolookup.progress import Progress
 
@@ -25,7 +25,7 @@ _IPV4_LAST = (1 << 32) - 1
 #: The numbers of ranges without a pair: of aliases, and of nothing.
 ALIAS, NOTHING = -1, 0
 #: Returns the pair of each of n intervals, by its rows.
-PairsOf = Callable[[Rows], I64]
+PairsOf = Callable[[RowNumbers], I64]
 
 
 class Boundaries(NamedTuple):
@@ -72,7 +72,7 @@ def _join(parts: Sequence[Boundaries]) -> Boundaries:
     return Boundaries(starts, np.concatenate([part.pairs for part in parts]))
 
 
-def _ends(ranges: Ranges, pairs: I64) -> Boundaries:
+def _ends(ranges: RangeBatch, pairs: I64) -> Boundaries:
     """Return where ranges begin, and where nothing begins after them."""
     after = Addresses(ranges.last_low, ranges.last_high).successor()
     # ranges 10-19: 5 and 20-29: 7 give 10: 5, 20: nothing, 20: 7, 30: nothing.

@@ -18,7 +18,7 @@ import pyarrow as pa
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, OWN, ZONE, Field
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64
-from geolookup.dataset.public_ranges import CONTRACT_TABLES, Rows
+from geolookup.dataset.public_ranges import CONTRACT_TABLES, RowNumbers
 from geolookup.dataset.runs import factorize
 from geolookup.errors import ExportError
 from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, strings
@@ -91,7 +91,7 @@ class Parts:
             remedy = "limit it by --fields, or write fewer own columns"
             raise ExportError("the dataset has too many different rows for one file", remedy)
 
-    def pairs(self, rows: Rows) -> I64:
+    def pairs(self, rows: RowNumbers) -> I64:
         """Return the pair of each of n intervals, by its rows."""
         pairs = np.zeros(len(rows[LOCATION]), np.int64)
         # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.
