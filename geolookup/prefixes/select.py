@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from geolookup.contract.fields import LOCATION, OWN, Field
 from geolookup.contract.schema import CONTRACT, Schema, column_members
@@ -30,21 +29,12 @@ from geolookup.dataset.public_ranges import RowNumbers, any_known, public_ranges
 from geolookup.errors import DatasetError
 from geolookup.prefixes.conditions import Condition, Where, conditions_of
 from geolookup.prefixes.field_columns import FieldColumns
+from geolookup.prefixes.predicates import RowColumns, meets
 from geolookup.prefixes.spans import Spans, join
 from geolookup.prefixes.value_shape import ValueShape
 from geolookup.tables.row_tables import row_tables, table_of
 
 FAMILIES = (4, 6)
-
-
-class RowColumns(Protocol):
-    """The row tables that conditions are evaluated on, such as ``RowTables``."""
-
-    def column(self, field: Field) -> pa.Array:
-        """Return the values of a stored field, one for each row of the table that stores it."""
-
-    def values(self, table: str, column: str) -> pa.Array:
-        """Return a column of a table; the links of locations are columns too."""
 
 
 class RowMasks(NamedTuple):
@@ -89,7 +79,7 @@ def _marks(tables: RowColumns, condition: Condition) -> Bools:
     """Mark the rows that meet one condition, of the table that intervals refer to."""
     columns = map(tables.column, condition.fields)
     # ^ True inverts the marks, also of unknown values.
-    marks: Bools = condition.predicate.marks(*columns) ^ condition.negated
+    marks: Bools = meets(condition.operator, condition.values, *columns) ^ condition.negated
     table = condition.fields[0].table
     if table in fmt.LINKS:  # a table to which locations refer
         # A mark by row of the country table becomes one by row of the location table.
