@@ -21,7 +21,6 @@ from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.store.paths import dataset_path
 
 if TYPE_CHECKING:
-    from geolookup.dataset.files import Dataset
     from geolookup.prefixes.select import Question, Selection
 
 _STANDARD = Path("-")
@@ -118,8 +117,8 @@ def prefixes(
 
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """
-    from geolookup.cli.conditions import note_absent_values
-    from geolookup.prefixes.select import Selection
+    from geolookup.cli.conditions import note_absent_values, read_conditions
+    from geolookup.prefixes.select import Selection, question
 
     exit_on_signals()
     syntax = SYNTAXES[form]
@@ -129,45 +128,21 @@ def prefixes(
     settings = _settings(syntax, names)
     with options.open_dataset(dataset) as engine:
         data = state_of(engine).dataset
-        query = _question(data, where, not_, within, family, aggregate=aggregate, by=by)
+        conditions = read_conditions(data, where, "prefixes", not_)
+        limits = {"within": within, "family": family and int(family), "aggregate": aggregate}
+        try:
+            query = question("prefixes", conditions, data.schema, by=by, **limits)
+        except ValueError as error:
+            fail(str(error))
         with _output_stream(output, force=force) as stream:
             note_absent_values(data, query.conditions)
             selection = Selection(data, query)
             options.note_age(engine)
-            if not allow_empty and selection.is_empty():
+            if not allow_empty and not any(map(len, selection.all_spans())):
                 click.echo(f"geolookup: {_NOTHING}", err=True)
                 sys.exit(1)
             for block in _content(selection, query, syntax, settings, since):
                 stream.write(block)
-
-
-def _question(
-    dataset: Dataset,
-    where: tuple[str, ...],
-    not_: tuple[str, ...],
-    within: str | None,
-    family: str | None,
-    *,
-    aggregate: bool,
-    by: tuple[str, ...],
-) -> Question:
-    """Return the question of the options; exits with status 2 if one is malformed."""
-    from geolookup.cli.conditions import read_conditions
-    from geolookup.dataset.networks import limits_of
-    from geolookup.prefixes.select import FAMILIES, Question
-    from geolookup.prefixes.value_shape import ValueShape
-
-    conditions = read_conditions(dataset, where, "prefixes", not_)
-    try:
-        limits_of(within)
-    except ValueError as error:
-        fail(f"--{error}")
-    try:
-        shape = ValueShape(by, "--by", dataset.schema)
-    except ValueError as error:
-        fail(str(error))
-    families = (int(family),) if family else FAMILIES
-    return Question(conditions, within, families, aggregate, shape)
 
 
 def _check_since(since: str | None, syntax: Syntax, output: Path | None) -> None:
