@@ -104,7 +104,7 @@ CASES = {
     PREFIXES + "8.8.8.8": "prefixes: a condition has a field, an operator and a value; write",
     PREFIXES + "--not asn=x": "--not: 'x' is not a network.asn: its values are numbers",
     PREFIXES
-    + "--within 8.8.8.8/8": "prefixes: within must be a network without host bits; write it like",
+    + "--within 8.8.8.8/8": "prefixes: within must be a network without host bits; write it",
     PREFIXES + "--by time.abbr": "prefixes: time.abbr follows from the address or the time",
     PREFIXES + "--where country=AT": WITHOUT_WHERE,
     PREFIXES + "--where=country=AT": WITHOUT_WHERE,
