@@ -190,15 +190,25 @@ class Starts:
             raise outside(self._path)
         return Addresses(values[lows], highs)
 
-    def last(self, interval: int) -> int:
-        """Return the last address of an interval."""
-        after = interval + 1
-        return MAX[self.family] if after == self._count else self[after] - 1
+    def ends(self, interval: int) -> tuple[int, int]:
+        """Return the first and last address of an interval."""
+        first, after = self[interval], interval + 1
+        last = MAX[self.family] if after == self._count else self[after] - 1
+        if last < first:
+            raise DatasetError(self._path, "the intervals are out of order", REBUILD)
+        return first, last
 
     def check_lengths(self, *columns: memoryview) -> None:
         """Raise DatasetError if a column beside the starts has more or fewer entries."""
         if len({len(column) for column in (self.highs, self.lows, *columns)}) > 1:
             raise DatasetError(self._path, "the columns differ in length", REBUILD)
+
+    def interval(self, value: int) -> int:
+        """Return the interval that holds an address."""
+        interval = self.holding(value)
+        if interval < 0:
+            raise DatasetError(self._path, "the first interval does not begin at 0", REBUILD)
+        return interval
 
     def holding(self, value: int, begin: int = 0, end: int | None = None) -> int:
         """Return the interval that holds an address, of those from ``begin`` to before ``end``.

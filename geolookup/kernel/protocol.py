@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from geolookup.dataset.networks import Intervals
+from geolookup.dataset.networks import PrefixSearch
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from geolookup.contract.envelope import Object
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
     from geolookup.kernel.python_answer import Answer
@@ -67,7 +68,7 @@ class Locator(Protocol):
         """
 
 
-class State(Locator, Intervals, Protocol):
+class State(Locator, PrefixSearch, Protocol):
     """An open dataset and the caches of its rows; an engine replaces it as a whole.
 
     ``Engine.snapshot`` returns it to adapters, its ``dataset`` included.
@@ -77,6 +78,18 @@ class State(Locator, Intervals, Protocol):
     """
 
     def __init__(self, dataset: Dataset) -> None: ...
+
+    def interval_ipv4(self, value: int) -> int:
+        """Return the position of the IPv4 interval that holds a 32-bit integer."""
+
+    def interval_ipv6(self, value: int) -> int:
+        """Return the position of the IPv6 interval that holds a 128-bit integer."""
+
+    def rows(self, family: int, interval: int) -> tuple[int, int]:
+        """Return the location and network rows of an interval of one family."""
+
+    def record(self, location_row: int, network_row: int) -> Object:
+        """Return data without ip, ip_type and time; the caller may change it."""
 
     def locate_texts(
         self,
