@@ -12,7 +12,7 @@ malformed address and -2 for a private one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from geolookup.dataset.networks import PrefixSearch
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from geolookup.contract.envelope import Object
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
+    from geolookup.kernel.lookups import Lookups
     from geolookup.kernel.python_answer import Answer
 
 
@@ -71,7 +72,6 @@ class Locator(Protocol):
 class State(Locator, PrefixSearch, Protocol):
     """An open dataset and the caches of its rows; an engine replaces it as a whole.
 
-    ``Engine.snapshot`` returns it to adapters, its ``dataset`` included.
     Every method raises DatasetError if an index of the dataset points outside its table.
     ``take_rows`` and ``take_own_rows`` raise IndexError for an interval id that does not exist in
     the dataset.
@@ -181,53 +181,11 @@ class Lines(Protocol):
         """Return the lines and remove them."""
 
 
-class Kernel(Protocol):
-    """Single lookups on one dataset; ``Engine`` inherits from it and documents the calls."""
-
-    #: Which implementation this is: "compiled" or "python".
-    kernel: ClassVar[str]
-
-    def __init__(self, dataset: Dataset) -> None: ...
-
-    def lookup(self, ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
-        """Return the envelope."""
-
-    def lookup_json(self, ip: object, *, at: Any = None, clean: bool = False) -> bytes:
-        """Return the envelope as compact UTF-8 JSON."""
-
-    def data(self, ip: object, *, at: Any = None, clean: bool = False) -> Data:
-        """Return the data member of the envelope."""
-
-    def get(
-        self,
-        ip: object,
-        field: Any,
-        /,
-        *more: Any,
-        default: Any = None,
-        at: Any = None,
-        clean: bool = False,
-    ) -> Any:
-        """Return the value of a field or group, or a tuple of the values of several."""
-
-    def answer(self, ip: object, *, at: Any = None, clean: bool = False) -> Answer:
-        """Return the answer as an object."""
-
-    def own(self, ip: object, *, clean: bool = False) -> dict[str, Any] | None:
-        """Return the own columns of the dataset by their names."""
-
-    def _open_state(self) -> State:
-        """Return the current state; raises ClosedError after ``_swap(None)``."""
-
-    def _swap(self, state: Any) -> None:
-        """Replace the state by one of the same implementation; None closes."""
-
-
 class Implementation(Protocol):
     """A module that implements the kernel."""
 
     @property
-    def Kernel(self) -> type[Kernel]:  # noqa: N802 - a class of the module
+    def Kernel(self) -> type[Lookups]:  # noqa: N802 - a class of the module
         """The class of single lookups."""
 
     @property
@@ -261,21 +219,6 @@ class Implementation(Protocol):
         For each lane, ``values`` is filled with n values and ``validity`` with n bits, rounded up
         to bytes, as in Arrow. The result is the union of the words of all rows. Raises IndexError
         for a row that does not exist, ValueError for lanes outside the row.
-        """
-
-    def gather_codes(
-        self,
-        rows: NDArray[np.uint32],
-        links: NDArray[np.uint16],
-        codes: NDArray[np.int32],
-        values: NDArray[np.int32],
-        validity: NDArray[np.uint8],
-    ) -> bool:
-        """Copy a column of a linked table for n rows; return whether one of them is null.
-
-        ``links`` has by row the row of the linked table, ``codes`` its column: below 0 is null.
-        ``values`` is filled with ``codes[links[rows]]``, or 0 for null, and ``validity`` with n
-        bits, as by ``gather``. Raises IndexError for a row or a link that does not exist.
         """
 
     def parse_texts(

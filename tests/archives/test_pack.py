@@ -17,7 +17,8 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup import DatasetError, OutputError
+from geolookup import DatasetError
+from geolookup.errors import OutputError
 from tests.cli.program import held, umask
 from tests.damage import copied
 from tests.datasets import SMALL, once

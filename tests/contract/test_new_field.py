@@ -96,12 +96,13 @@ def python(tree: Path, *words: str, kernel: str = "") -> str:
 CALLS = """
 import json, geolookup, pandas
 from geolookup import tables
+from geolookup.kernel.lookups import state_of
 from geolookup.compat.geoip2 import Reader
 
 engine, ips = geolookup.open(), {addresses!r}
 path = "network.is_anycast"
 added = engine.enrich(pandas.DataFrame({{"ip": ips}}))["network_is_anycast"]
-state = engine.snapshot()
+state = state_of(engine)
 ids = tables.locate(state, ips)
 print(json.dumps({{
     "kernel": engine.kernel,

@@ -20,7 +20,7 @@ import pytest
 
 import geolookup
 from geolookup import tables
-from tests.internals.kernel import kernel
+from tests.internals.kernel import kernel, state_of
 from tests.internals.kernel import python as kernel_python
 from tests.oracle import SPECIAL
 
@@ -88,7 +88,7 @@ def check(
     )
     assert len(wanted.unique()) > 50
     codes = pa.chunked_array([[10002 if item else None for item in private]], pa.int32())
-    dataset = engine.snapshot().dataset
+    dataset = state_of(engine).dataset
     ids = tables.locate(kernel.State(dataset), columns(family, values)[0])
     check_ids(ids.to_pylist(), asked, private, wanted.to_pylist())
     for column in columns(family, values):

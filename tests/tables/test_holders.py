@@ -15,6 +15,7 @@ import pytest
 
 import geolookup
 from geolookup import tables
+from tests.internals.kernel import state_of
 from tests.internals.tables import CHUNK
 from tests.skips import needs, optional
 
@@ -26,16 +27,16 @@ _FIELDS = ["location.country_code", "network.asn", "error_code"]
 
 
 def check_columns(engine: geolookup.Engine, *holders: Any) -> None:
-    wanted = tables.locate(engine.snapshot(), pa.array(_TEXTS)).to_pylist()
+    wanted = tables.locate(state_of(engine), pa.array(_TEXTS)).to_pylist()
     for column in holders:
-        result = tables.locate(engine.snapshot(), column)
+        result = tables.locate(state_of(engine), column)
         assert result.type == pa.int32()
         assert result.null_count == 0
         assert result.to_pylist() == wanted, type(column)
 
 
 def check_numbers(engine: geolookup.Engine, make: Any) -> None:
-    state = engine.snapshot()
+    state = state_of(engine)
     rows = tables.locate(state, _TEXTS)
     plain = rows.to_pylist() if make is not nanoarrow.c_array else rows
     assert tables.take(state, make(plain), "network") == tables.take(state, rows, "network")
@@ -184,7 +185,7 @@ def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:
 def test_a_closed_dataset_is_let_go(dataset_path: Path) -> None:
     engine = geolookup.open(dataset_path)
     engine.enrich(pa.array(["8.8.8.8"]))
-    dataset = weakref.ref(engine.snapshot().dataset)
+    dataset = weakref.ref(state_of(engine).dataset)
     engine.close()
     gc.collect()
     assert dataset() is None

@@ -15,21 +15,22 @@ import pytest
 import geolookup
 from geolookup import tables
 from tests.internals.contract import PATHS, embedded_ipv4, parse
+from tests.internals.kernel import state_of
 from tests.near_addresses import near_addresses
 from tests.tables import columns
 from tests.tiers import scaled
 
 
 def _locate(engine: geolookup.Engine, addresses: Any) -> pa.Int32Array:
-    return tables.locate(engine.snapshot(), addresses)
+    return tables.locate(state_of(engine), addresses)
 
 
 def _take(engine: geolookup.Engine, ids: Any, *fields: Any) -> pa.RecordBatch:
-    return tables.take(engine.snapshot(), ids, *fields)
+    return tables.take(state_of(engine), ids, *fields)
 
 
 def test_numbers_are_those_of_intervals(state: Any, engine: geolookup.Engine) -> None:
-    texts = near_addresses(random.Random(3), engine.snapshot().dataset)
+    texts = near_addresses(random.Random(3), state_of(engine).dataset)
     drawn = [next(texts).encode("utf-8", "replace").decode() for _ in range(scaled(700, 5_000))]
     failed = {10001: -1, 10002: -2}
     codes = [engine.lookup(text)["error_code"] for text in drawn]
@@ -41,7 +42,7 @@ def test_numbers_are_those_of_intervals(state: Any, engine: geolookup.Engine) ->
 
 
 def _interval(engine: geolookup.Engine, text: str) -> int:
-    state: Any = engine.snapshot()
+    state: Any = state_of(engine)
     family, value = parse(text)
     carried = value if family == 4 else embedded_ipv4(value)
     if carried is not None:
@@ -159,7 +160,7 @@ def test_ids_of_every_holder(engine: geolookup.Engine, state: Any) -> None:
     for wrong in (["8.8.8.8"], [1.0], pa.array([True]), 5, "x"):
         with pytest.raises(TypeError):
             _take(engine, wrong)
-    dataset = engine.snapshot().dataset
+    dataset = state_of(engine).dataset
     count = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)
     for kind in (pa.int32(), pa.int64(), pa.uint32(), pa.uint64()):
         for number in (count, (1 << 31) - 1, (1 << 32) - 1, 1 << 62):
@@ -220,8 +221,8 @@ def test_unknown_paths_and_a_closed_engine(engine: geolookup.Engine, dataset_pat
             _take(engine, [0], of_address)
     engine = geolookup.open(dataset_path)
     engine.close()
-    for call in (engine.snapshot, partial(engine.enrich, pa.array([]))):
-        with pytest.raises(geolookup.ClosedError):
+    for call in (partial(state_of, engine), partial(engine.enrich, pa.array([]))):
+        with pytest.raises(geolookup.errors.ClosedError):
             call()
 
 

@@ -65,7 +65,7 @@ def is_tidy(store: Path) -> bool:
 
 def country(ip: str = "8.0.0.1") -> object:
     with geolookup.open() as engine:
-        return engine.data(ip)["location"]["country_code"]
+        return engine.get(ip, "location.country_code")
 
 
 COUNTRY, ASN = "country-ipv4-num.csv", "asn-ipv4-num.csv"
