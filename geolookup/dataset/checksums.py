@@ -19,7 +19,7 @@ from functools import cache
 from geolookup.dataset.layout import POLYNOMIAL
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
-from geolookup.filesystem import open_regular
+from geolookup.filesystem import opener
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _problem(file: tuple[Path, Entry]) -> str:
 
     path, entry = file
     try:
-        with open_regular(path) as stream:
+        with open(path, "rb", opener=opener) as stream:
             size = os.fstat(stream.fileno()).st_size
             # A wrong size needs no digest.
             if size != entry["bytes"]:

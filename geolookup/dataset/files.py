@@ -40,8 +40,10 @@ class Dataset:
         self._files: dict[str, File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
-        # 65,537 entries are 16 bits: bucket = address >> 16.
-        self.jump_shift = 32 - _jump_bits(jump.path, len(self.jump))
+        bits = fmt.jump_bits(len(self.jump))
+        if bits is None:
+            raise DatasetError(jump.path, f"{len(self.jump)} entries are not a jump table", REBUILD)
+        self.jump_shift = 32 - bits  # 65,537 entries are 16 bits: bucket = address >> 16
         ipv4, ipv6 = self._file(fmt.IPV4), self._file(fmt.IPV6)
         self.ipv4_starts = ipv4.view("start", "uint32")
         self.ipv4_locations = ipv4.view("location", "uint32")
@@ -235,10 +237,3 @@ class Starts:
 def outside(path: str) -> DatasetError:
     """Return the error for a dataset with an index outside its table."""
     return DatasetError(path, "an index points outside its table", REBUILD)
-
-
-def _jump_bits(path: str, entries: int) -> int:
-    bits = fmt.jump_bits(entries)
-    if bits is None:
-        raise DatasetError(path, f"{entries} entries are not a jump table", REBUILD)
-    return bits
