@@ -126,7 +126,7 @@ def _group(group: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _single(
-    tables: Tables, drawn: _Sample, expected: list[dict[str, Any]], kernel: protocol.Kernel
+    tables: Tables, drawn: _Sample, expected: list[dict[str, Any]], kernel: Kernel
 ) -> Iterator[DatasetError]:
     """Look each address up as a dict and as JSON bytes."""
     for value, interval, data in zip(drawn.values, drawn.intervals, expected, strict=True):
