@@ -123,7 +123,7 @@ def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
     assert [item.generation for item in geolookup.generations(store)] == [generation]
     assert geolookup.pack(data, archive) == Path(archive).stat().st_size
     geolookup.unpack(archive, again)
-    assert geolookup.verify(again, deep=True).generation == generation
+    assert geolookup.verify(again).generation == generation
     rewrite(recipe, "two")
     geolookup.build(recipe, data, force=True)
     traffic = recipe.parent / "t.csv"

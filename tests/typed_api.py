@@ -216,7 +216,7 @@ def publishing(dataset: Path, store: str, archive: str) -> None:
 
 
 def comparing(old: Path, new: str) -> None:
-    assert_type(geolookup.verify(new, deep=True).files, int)
+    assert_type(geolookup.verify(new).files, int)
     result = geolookup.diff(old, new, fail_if=["country_moved > 2%"], traffic=old, top=3)
     assert_type([verdict.gate for verdict in result.failed], list[str])
     assert_type(result.old.generation, str)

@@ -160,9 +160,9 @@ def _fields(dataset: Dataset, names: tuple[str, ...]) -> tuple[Field, ...]:
 
 def _document(summary: Summary, by: tuple[Field, ...], top: int) -> dict[str, Any]:
     from geolookup.files.summarize import KINDS
-    from geolookup.tables.take import of_rows
+    from geolookup.tables.take import of_table
 
-    kinds = {kind: of_rows(paths) for kind, paths in KINDS.items()}
+    kinds = {kind: of_table(paths) for kind, paths in KINDS.items()}
     if by:
         kinds = {field.path: (field,) for field in by}
     document: dict[str, Any] = {**summary.totals()}

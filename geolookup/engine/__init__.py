@@ -122,8 +122,8 @@ class Engine(NetworkAnswers):
         if self._requirements.instant is not None:
             problem = "enrich: as_of needs an engine of the whole store"
             raise ValueError(f"{problem}; this one was opened as of an instant")
-        location, keys = self._location, self._requirements.keys
-        return generations_of(location.path, self._open_state(), location.overlay, keys)
+        location = self._location
+        return generations_of(location.path, location.overlay, self._requirements.keys)
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.

@@ -40,7 +40,7 @@ from geolookup.tables.locate import (
     with_private,
 )
 from geolookup.tables.row_tables import row_tables, table_of
-from geolookup.tables.take import is_known, of_rows
+from geolookup.tables.take import is_known, of_table
 from geolookup.tables.times import Instants, Int64
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class Summary:
 
     def by(self, kind: str) -> list[Count]:
         """Return the counts of a kind, the largest first, then in order, without the unknown."""
-        return self.by_fields(of_rows(KINDS[kind]))
+        return self.by_fields(of_table(KINDS[kind]))
 
     def by_fields(self, fields: Sequence[Field]) -> list[Count]:
         """Return the counts by fields of one table, in the order of ``by``."""

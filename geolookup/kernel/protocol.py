@@ -211,21 +211,6 @@ class Implementation(Protocol):
         for a row that does not exist, ValueError for lanes outside the row.
         """
 
-    def gather_codes(
-        self,
-        rows: NDArray[np.uint32],
-        links: NDArray[np.uint16],
-        codes: NDArray[np.int32],
-        values: NDArray[np.int32],
-        validity: NDArray[np.uint8],
-    ) -> bool:
-        """Copy a column of a linked table for n rows; return whether one of them is null.
-
-        ``links`` has by row the row of the linked table, ``codes`` its column: below 0 is null.
-        ``values`` is filled with ``codes[links[rows]]``, or 0 for null, and ``validity`` with n
-        bits, as by ``gather``. Raises IndexError for a row or a link that does not exist.
-        """
-
     def parse_texts(
         self,
         data: NDArray[np.uint8],

@@ -24,7 +24,7 @@ from geolookup.kernel.python_state import State, find, resolve
 if TYPE_CHECKING:
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.checksums import checksums
-    from geolookup.kernel.columns import gather, gather_codes
+    from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
     from geolookup.kernel.python_cells import join_texts, split_records
     from geolookup.kernel.python_texts import (
@@ -38,7 +38,7 @@ else:
     #: The modules of functions that a first lookup does not need. Some of them import numpy.
     _LAZY = {
         "checksums": "geolookup.dataset.checksums",
-        **dict.fromkeys(("gather", "gather_codes"), "geolookup.kernel.columns"),
+        "gather": "geolookup.kernel.columns",
         "restore": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
         **dict.fromkeys(("join_texts", "split_records"), "geolookup.kernel.python_cells"),
@@ -66,7 +66,6 @@ __all__ = [
     "fill_nodes",
     "find_addresses",
     "gather",
-    "gather_codes",
     "join_texts",
     "parse_texts",
     "restore",

@@ -15,7 +15,7 @@ from geolookup.contract.paths import names_of, resolve_field
 from geolookup.contract.types import ColumnNames
 from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.kernel.lookups import state_of
-from geolookup.tables import in_one
+from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.inputs import Inputs
 from geolookup.tables.take import of_table

@@ -106,12 +106,17 @@ def with_private(state: State, array: pa.Array, intervals: AddressIntervals) -> 
     private = intervals.ids == PRIVATE_ID
     if not private.any():
         return intervals.ids
-    if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
-        # Arrow filters no views.
-        array = array.cast(_TEXT if pa.types.is_string_view(array.type) else pa.large_binary())
+    array = without_views(array)
     ids = intervals.ids.copy()
     ids[private] = locate_chunk(_PrivateToo(state), array.filter(pa.array(private))).ids
     return ids
+
+
+def without_views(array: pa.Array) -> pa.Array:
+    """Return an array that Arrow can filter and take from: it cannot from views."""
+    if pa.types.is_string_view(array.type):
+        return array.cast(_TEXT)
+    return array.cast(pa.large_binary()) if pa.types.is_binary_view(array.type) else array
 
 
 @dataclass(frozen=True, slots=True)

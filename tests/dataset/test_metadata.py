@@ -22,7 +22,7 @@ from tests.internals.contract import FIELDS, PUBLIC, ranges_of
 from tests.internals.dataset import (
     KnownAddresses,
     Manifest,
-    Ranges,
+    RangeBatch,
     Source,
     any_known,
     known_addresses,
@@ -213,7 +213,7 @@ def test_zones_are_known_where_answers_have_one(build: Build) -> None:
 Row = tuple[int, int, int, int]
 
 
-def rows(batches: Iterator[Ranges]) -> list[Row]:
+def rows(batches: Iterator[RangeBatch]) -> list[Row]:
     listed = []
     for batch in batches:
         halves = [half.tolist() for half in batch[1:5] if isinstance(half, np.ndarray)]

@@ -56,7 +56,7 @@ def update(publisher: Publisher, store: Path) -> Update:
 
 def is_tidy(store: Path) -> bool:
     """Return whether a store holds nothing but what it should, and verify it."""
-    geolookup.verify(store / "generations" / geolookup.generations(store)[0].generation, deep=True)
+    geolookup.verify(store / "generations" / geolookup.generations(store)[0].generation)
     names = {path.name for path in store.iterdir()}
     left = [*store.glob("generations/.*"), *store.glob(".update/dataset*")]
     known = {"current", "generations", "changes", ".lock", ".update", "update.json"}
