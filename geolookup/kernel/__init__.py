@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from geolookup.errors import SettingsError
-from geolookup.kernel.lookups import document
+from geolookup.kernel.lookups import texts
 
 #: The warning for a missing or an old extension, with the remedy; else empty.
 NOTICE = ""
@@ -108,7 +108,7 @@ else:
     if _choice == "python":
         from geolookup.kernel import python as _chosen
     Kernel, State = _chosen.Kernel, _chosen.State
-    document(Kernel)
+    _chosen.document(texts())
 
     def __getattr__(name: str) -> object:
         if name not in __all__:

@@ -192,6 +192,9 @@ class Implementation(Protocol):
     def State(self) -> type[State]:  # noqa: N802 - a class of the module
         """The class of an open dataset."""
 
+    def document(self, texts: dict[str, str]) -> None:
+        """Set the docstrings of the calls of ``Kernel``, by their names."""
+
     def checksums(
         self,
         data: NDArray[np.uint8],

@@ -62,6 +62,7 @@ __all__ = [
     "checksums",
     "copy_texts",
     "count_nodes",
+    "document",
     "fill_nodes",
     "find_addresses",
     "gather",
@@ -146,6 +147,12 @@ class Kernel(Lookups):
         state = self._state or self._open_state()
         own_table(state, "own")
         return own_members(state, _clean(ip) if clean else ip)
+
+
+def document(texts: dict[str, str]) -> None:
+    """Set the docstrings of the calls of ``Kernel``, by their names."""
+    for name, text in texts.items():
+        vars(Kernel)[name].__doc__ = text
 
 
 def _clean(ip: object) -> object:
