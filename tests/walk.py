@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import geolookup
 from tests.internals.contract import BITS, MAX, PUBLIC, ranges_of
 from tests.internals.dataset import Network, holding, limits_of, network_at
+from tests.internals.kernel import state_of
 
 #: A network, and data without ip, ip_type and time.
 Walked: TypeAlias = tuple[Network, dict[str, Any]]
@@ -20,7 +21,7 @@ def walk(engine: geolookup.Engine, within: object = None) -> Iterator[Walked]:
 
     The public parts of an interval are split into aligned networks.
     """
-    state = engine.snapshot()
+    state = state_of(engine)
     for family, first, last in limits_of(within):
         interval, starts = holding(state, family, first), state.dataset.starts(family)
         while interval < len(starts) and starts[interval] <= last:

@@ -10,6 +10,7 @@ import click
 
 from geolookup.cli import exit_on_signals, fail, options, table_options
 from geolookup.cli.command import command
+from geolookup.kernel.lookups import state_of
 
 
 @command("enrich")
@@ -85,7 +86,7 @@ def enrich(
     if parameters["as_of_column"] is not None and options.instant_of() is not None:
         fail("--as-of is for all rows, --as-of-column for each row; pass one of them")
     with options.open_dataset(dataset) as engine:
-        fields = options.fields_of(paths, engine.snapshot().dataset.schema)
+        fields = options.fields_of(paths, state_of(engine).dataset.schema)
         enriching = EnrichOptions(
             column=ip_column,
             fields=tuple(field.path for field in fields),

@@ -19,6 +19,7 @@ from geolookup.cli import (
 )
 from geolookup.cli.command import command
 from geolookup.contract.display import join_values
+from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
     from geolookup.contract.fields import Field
@@ -73,7 +74,7 @@ def summarize(
     exit_on_signals()
     column = AddressColumn(ip_column, delimiter, header, clean)
     with options.open_dataset(dataset) as engine:
-        fields = _fields(engine.snapshot().dataset, by)
+        fields = _fields(state_of(engine).dataset, by)
         summary = Summary(engine, fields=fields)
         count_files(summary, table_files(source, input_format), column)
         document = _document(summary, fields, top)
@@ -135,7 +136,7 @@ def map(  # noqa: A001 - the name of the command
     check_output(output, force=force)
     column = AddressColumn(ip_column, delimiter, header, clean)
     with options.open_dataset(dataset) as engine:
-        traffic = Traffic(engine.snapshot())
+        traffic = Traffic(state_of(engine))
         summary = Summary(engine, traffic)
         count_files(summary, files, column, TimeColumn(time_column, time_zone))
         shown_sections = list(sections(summary, traffic, engine.metadata, top, min_count))

@@ -294,17 +294,19 @@ def sizes(starts: Addresses) -> F64:
     return np.asarray(difference.high, np.float64) + difference.low * 2.0**-64
 
 
-def jump_table(starts: U32, searched: Callable[[], None] = lambda: None) -> U32:
+def jump_table(
+    starts: U32, searched: Callable[[], None] = lambda: None, bits: int | None = None
+) -> U32:
     """Return, for each value of the leading bits, the interval of its first address.
 
     The last entry is the last interval, so an address of bucket b is in one of the intervals
-    table[b] … table[b + 1]. A bucket has four to eight intervals on average: their starts
-    usually share a cache line, and the table is small. ``searched`` is called after each part of
-    the starts.
+    table[b] … table[b + 1]. Without ``bits``, a bucket has four to eight intervals on average:
+    their starts usually share a cache line, and the table is small. ``searched`` is called after
+    each part of the starts.
     """
-    least, most = fmt.JUMP_BITS
-    # 1,000,000 intervals: log2 is 19.9, so 17 bits: 131,072 buckets of 7.6 on average.
-    bits = int(np.clip(int(np.log2(len(starts))) - 2, least, most))
+    if bits is None:
+        # 1,000,000 intervals: log2 is 19.9, so 17 bits: 131,072 buckets of 7.6 on average.
+        bits = int(np.clip(int(np.log2(len(starts))) - 2, *fmt.JUMP_BITS))
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
     numbers = np.full(len(firsts) + 1, len(starts) - 1, np.uint32)
     for begin in range(0, len(firsts), _BUCKETS):

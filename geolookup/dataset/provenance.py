@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from geolookup.contract import fields
 from geolookup.contract.address import canonical, effective, parse, range_text
 from geolookup.contract.special import is_private
-from geolookup.dataset.files import Dataset, File, Starts, outside
+from geolookup.dataset.files import Dataset, Starts, outside
+from geolookup.dataset.mapped import File
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.networks import aligned_around, holding, network_of, same_kind_around
 from geolookup.dataset.rows import split

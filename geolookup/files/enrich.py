@@ -31,6 +31,7 @@ from geolookup.files.delimited import DelimitedText
 from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
 from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, TableFile, open_table
 from geolookup.files.timestamps import remedy_of, unix_seconds
+from geolookup.kernel.lookups import state_of
 from geolookup.parallel import cores
 from geolookup.tables import enrich
 from geolookup.tables.generations import RowsWithoutGeneration
@@ -134,7 +135,7 @@ class EnrichedRows:
         self._name = name
         self._without_generation = without_generation
         self._generations = None if options.as_of_column is None else engine.generations()
-        state = engine.snapshot()
+        state = state_of(engine)
         with self._explain_errors():
             paths = options.paths(state.dataset.schema)
             self._reader = self._enrich(state, paths)

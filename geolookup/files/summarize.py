@@ -30,6 +30,7 @@ from geolookup.files.table_files import (
     open_addresses,
 )
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
+from geolookup.kernel.lookups import state_of
 from geolookup.progress import RowProgress
 from geolookup.tables.locate import (
     chunks,
@@ -71,7 +72,7 @@ class Summary:
     def __init__(
         self, engine: Engine, traffic: Traffic | None = None, fields: Sequence[Field] = ()
     ) -> None:
-        self._state = engine.snapshot()
+        self._state = state_of(engine)
         self.traffic = traffic
         dataset = self._state.dataset
         intervals = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 
 from geolookup.errors import SettingsError
+from geolookup.kernel.lookups import document
 
 #: The warning for a missing or an old extension, with the remedy; else empty.
 NOTICE = ""
@@ -66,9 +67,9 @@ _SOURCES = (".pyx", ".pxd", ".pxi", ".h")
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from geolookup.kernel import python
+    from geolookup.kernel.lookups import Lookups as Kernel
     from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import (
-        Kernel,
         State,
         checksums,
         copy_texts,
@@ -107,6 +108,7 @@ else:
     if _choice == "python":
         from geolookup.kernel import python as _chosen
     Kernel, State = _chosen.Kernel, _chosen.State
+    document(Kernel)
 
     def __getattr__(name: str) -> object:
         if name not in __all__:

@@ -27,8 +27,8 @@ from geolookup.dataset.intervals import (
 from geolookup.kernel import parse_texts
 
 if TYPE_CHECKING:
-    from geolookup.dataset.column_views import EncodedColumn
     from geolookup.dataset.files import Dataset
+    from geolookup.dataset.mapped import EncodedColumn
 
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]

@@ -12,7 +12,7 @@ malformed address and -2 for a private one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from geolookup.dataset.networks import Intervals
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
+    from geolookup.kernel.lookups import Lookups
     from geolookup.kernel.python_answer import Answer
 
 
@@ -70,7 +71,6 @@ class Locator(Protocol):
 class State(Locator, Intervals, Protocol):
     """An open dataset and the caches of its rows; an engine replaces it as a whole.
 
-    ``Engine.snapshot`` returns it to adapters, its ``dataset`` included.
     Every method raises DatasetError if an index of the dataset points outside its table.
     ``take_rows`` and ``take_own_rows`` raise IndexError for an interval id that does not exist in
     the dataset.
@@ -168,53 +168,11 @@ class Lines(Protocol):
         """Return the lines and remove them."""
 
 
-class Kernel(Protocol):
-    """Single lookups on one dataset; ``Engine`` inherits from it and documents the calls."""
-
-    #: Which implementation this is: "compiled" or "python".
-    kernel: ClassVar[str]
-
-    def __init__(self, dataset: Dataset) -> None: ...
-
-    def lookup(self, ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
-        """Return the envelope."""
-
-    def lookup_json(self, ip: object, *, at: Any = None, clean: bool = False) -> bytes:
-        """Return the envelope as compact UTF-8 JSON."""
-
-    def data(self, ip: object, *, at: Any = None, clean: bool = False) -> Data:
-        """Return the data member of the envelope."""
-
-    def get(
-        self,
-        ip: object,
-        field: Any,
-        /,
-        *more: Any,
-        default: Any = None,
-        at: Any = None,
-        clean: bool = False,
-    ) -> Any:
-        """Return the value of a field or group, or a tuple of the values of several."""
-
-    def answer(self, ip: object, *, at: Any = None, clean: bool = False) -> Answer:
-        """Return the answer as an object."""
-
-    def own(self, ip: object, *, clean: bool = False) -> dict[str, Any] | None:
-        """Return the own columns of the dataset by their names."""
-
-    def _open_state(self) -> State:
-        """Return the current state; raises ClosedError after ``_swap(None)``."""
-
-    def _swap(self, state: Any) -> None:
-        """Replace the state by one of the same implementation; None closes."""
-
-
 class Implementation(Protocol):
     """A module that implements the kernel."""
 
     @property
-    def Kernel(self) -> type[Kernel]:  # noqa: N802 - a class of the module
+    def Kernel(self) -> type[Lookups]:  # noqa: N802 - a class of the module
         """The class of single lookups."""
 
     @property

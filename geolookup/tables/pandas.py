@@ -12,9 +12,10 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from geolookup import Engine, InvalidAddressError, _engine
+from geolookup import Engine, InvalidAddressError, _default
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.types import ColumnNames, OnInvalid
+from geolookup.kernel.lookups import state_of
 from geolookup.tables.dictionaries import in_one, used_values
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.inputs import InputNames, Inputs
@@ -51,8 +52,8 @@ class GeoAccessor:
         ``engine`` is the engine that answers; None: the default one, as in ``geolookup.lookup``.
         The other arguments are as in ``Engine.enrich``.
         """
-        answering = engine or _engine()
-        schema = answering.snapshot().dataset.schema
+        answering = engine or _default.engine()
+        schema = state_of(answering).dataset.schema
         paths = [field.path for field in of_table(fields, "geo.lookup", schema)]
         return answering.enrich(
             self._series,

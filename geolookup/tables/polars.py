@@ -14,9 +14,10 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from geolookup import Engine, GeoLookupError, _engine
+from geolookup import Engine, GeoLookupError, _default
 from geolookup.contract.localtime import instant
 from geolookup.contract.types import ColumnNames
+from geolookup.kernel.lookups import state_of
 from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.inputs import InputNames, Inputs, for_each
@@ -49,8 +50,8 @@ class GeoNamespace:
         has_instants = isinstance(at, pl.Expr)
         columns = [self._expression, at] if has_instants else [self._expression]
         second = None if has_instants else instant(at)
-        answering = engine or _engine()
-        schema = answering.snapshot().dataset.schema
+        answering = engine or _default.engine()
+        schema = state_of(answering).dataset.schema
         paths = tuple(field.path for field in of_table(fields, "geo.lookup", schema))
         # One field is a value, unless it is in a list; a group has several fields.
         is_value = len(fields) == len(paths) == 1 and isinstance(fields[0], str)

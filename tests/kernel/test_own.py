@@ -231,7 +231,7 @@ def test_rows_outside_the_table(module: Any, tmp_path: Path) -> None:
     for name in (layout.IPV4, layout.IPV6):
         path = folder / name
         data = bytearray(path.read_bytes())
-        begin, size = dataset.manifest.file(name).column("own").buffer(1)
+        begin, size = dataset.manifest.file(name)["columns"]["own"]["buffers"][1]
         data[begin : begin + size] = b"\xff\xff\xff\x7f" * (size // 4)
         path.write_bytes(data)
     kernel = module.Kernel(Dataset(folder))

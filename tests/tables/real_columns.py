@@ -19,7 +19,7 @@ import pytest
 
 import geolookup
 from geolookup import tables
-from tests.internals.kernel import kernel
+from tests.internals.kernel import kernel, state_of
 from tests.internals.kernel import python as kernel_python
 from tests.oracle import SPECIAL
 
@@ -87,7 +87,7 @@ def check(
     )
     assert len(wanted.unique()) > 50
     codes = pa.chunked_array([[10002 if item else None for item in private]], pa.int32())
-    dataset = engine.snapshot().dataset
+    dataset = state_of(engine).dataset
     for column in columns(family, values):
         for module in (kernel, kernel_python):
             step = 10 if module is kernel_python else 1  # it is slower

@@ -17,6 +17,7 @@ import geolookup
 from geolookup import tables
 from tests import strategies
 from tests.internals.contract import EARLIEST, LATEST, TIME_MEMBERS, time_object
+from tests.internals.kernel import state_of
 from tests.internals.tables import CHUNK, Clock, instants_of
 from tests.near_addresses import near_addresses
 from tests.tables import columns
@@ -79,7 +80,7 @@ def test_every_field_of_every_type(
 
 
 def _near(engine: geolookup.Engine, count: int, seed: int) -> list[str]:
-    texts = near_addresses(random.Random(seed), engine.snapshot().dataset)
+    texts = near_addresses(random.Random(seed), state_of(engine).dataset)
     return [next(texts).encode("utf-8", "replace").decode() for _ in range(count)]
 
 
@@ -180,7 +181,7 @@ def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
         assert result.is_valid.tolist() == [value is not None for value in numbers]
         for value, second in zip(numbers, result.seconds.tolist(), strict=True):
             if value is not None:
-                time = engine.data("8.8.8.8", at=value)["time"]
+                time = engine.get("8.8.8.8", "time", at=value)
                 assert second == time["current_timestamp"], column.type
 
 

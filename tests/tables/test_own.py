@@ -18,7 +18,7 @@ from geolookup import tables
 from tests import own, strategies
 from tests.datasets import SMALL
 from tests.internals.contract import MAX_COLUMNS
-from tests.internals.kernel import kernel
+from tests.internals.kernel import kernel, state_of
 from tests.internals.kernel import python as kernel_python
 from tests.internals.tables import MOST_COLUMNS
 from tests.skips import optional
@@ -49,7 +49,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[geolookup.Engin
 
 @pytest.fixture(params=[kernel.State, kernel_python.State], ids=["kernel", "python"])
 def state(request: pytest.FixtureRequest, engine: geolookup.Engine) -> Any:
-    return request.param(engine.snapshot().dataset)
+    return request.param(state_of(engine).dataset)
 
 
 def expected(engine: geolookup.Engine, addresses: Sequence[object]) -> dict[str, list[Any]]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import geolookup
+from tests.internals.kernel import state_of
 from tests.internals.tables import CHUNK
 
 _FIELDS = ["location.country_code", "network.asn", "error_code"]
@@ -125,7 +126,7 @@ def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:
 def test_a_closed_dataset_is_let_go(dataset_path: Path) -> None:
     engine = geolookup.open(dataset_path)
     engine.enrich(pa.array(["8.8.8.8"]))
-    dataset = weakref.ref(engine.snapshot().dataset)
+    dataset = weakref.ref(state_of(engine).dataset)
     engine.close()
     gc.collect()
     assert dataset() is None
