@@ -77,11 +77,9 @@ if TYPE_CHECKING:
         find_addresses,
         gather,
         gather_codes,
-        join_texts,
         parse_texts,
         restore,
         split_log_lines,
-        split_records,
     )
 
     _python_kernel: Implementation = python
@@ -126,11 +124,9 @@ __all__ = [
     "find_addresses",
     "gather",
     "gather_codes",
-    "join_texts",
     "parse_texts",
     "restore",
     "split_log_lines",
-    "split_records",
 ]
 
 #: Warnings not yet logged in this process.

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from geolookup.dataset.checksums import checksums
     from geolookup.kernel.columns import gather, gather_codes
     from geolookup.kernel.python_answer import Answer, restore
-    from geolookup.kernel.python_cells import join_texts, split_records
     from geolookup.kernel.python_texts import (
         copy_texts,
         find_addresses,
@@ -40,7 +39,6 @@ else:
         **dict.fromkeys(("gather", "gather_codes"), "geolookup.kernel.columns"),
         "restore": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
-        **dict.fromkeys(("join_texts", "split_records"), "geolookup.kernel.python_cells"),
         **dict.fromkeys(
             ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
             "geolookup.kernel.python_texts",
@@ -65,11 +63,9 @@ __all__ = [
     "find_addresses",
     "gather",
     "gather_codes",
-    "join_texts",
     "parse_texts",
     "restore",
     "split_log_lines",
-    "split_records",
 ]
 
 
