@@ -77,11 +77,9 @@ if TYPE_CHECKING:
         fill_nodes,
         find_addresses,
         gather,
-        join_texts,
         parse_texts,
         restore,
         split_log_lines,
-        split_records,
     )
 
     _python_kernel: Implementation = python
@@ -126,11 +124,9 @@ __all__ = [
     "fill_nodes",
     "find_addresses",
     "gather",
-    "join_texts",
     "parse_texts",
     "restore",
     "split_log_lines",
-    "split_records",
 ]
 
 #: Warnings not yet logged in this process.

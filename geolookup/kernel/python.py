@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from geolookup.dataset.checksums import checksums
     from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
-    from geolookup.kernel.python_cells import join_texts, split_records
     from geolookup.kernel.python_texts import (
         copy_texts,
         find_addresses,
@@ -41,7 +40,6 @@ else:
         "gather": "geolookup.kernel.columns",
         "restore": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
-        **dict.fromkeys(("join_texts", "split_records"), "geolookup.kernel.python_cells"),
         **dict.fromkeys(
             ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
             "geolookup.kernel.python_texts",
@@ -66,11 +64,9 @@ __all__ = [
     "fill_nodes",
     "find_addresses",
     "gather",
-    "join_texts",
     "parse_texts",
     "restore",
     "split_log_lines",
-    "split_records",
 ]
 
 
