@@ -27,18 +27,6 @@ if TYPE_CHECKING:
     from geolookup.kernel.python_answer import Answer
 
 
-#: A column of texts: bytes, offsets, validity as in Arrow or None and its first bit, the indices of
-#: a dictionary (below 0: null) or None, and whether the texts are cells of CSV.
-Part = tuple[
-    "NDArray[np.uint8]",
-    "NDArray[np.int64]",
-    "NDArray[np.uint8] | None",
-    int,
-    "NDArray[np.int32] | None",
-    bool,
-]
-
-
 class Locator(Protocol):
     """Finds the intervals that hold addresses."""
 
@@ -192,6 +180,9 @@ class Implementation(Protocol):
     def State(self) -> type[State]:  # noqa: N802 - a class of the module
         """The class of an open dataset."""
 
+    def document(self, texts: dict[str, str]) -> None:
+        """Set the docstrings of the calls of ``Kernel``, by their names."""
+
     def checksums(
         self,
         data: NDArray[np.uint8],
@@ -274,49 +265,6 @@ class Implementation(Protocol):
 
         A length below 0 marks a missing text. Raises ValueError for a text outside ``data``, and
         if the texts are shorter or longer than ``out``.
-        """
-
-    def split_records(
-        self,
-        data: NDArray[np.uint8],
-        delimiters: NDArray[np.uint8],
-        columns: int,
-        keys: NDArray[np.int64],
-        lines: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        texts: NDArray[np.uint8],
-        text_offsets: NDArray[np.int64],
-        valid: NDArray[np.uint8],
-    ) -> int:
-        """Split whole records of CSV (RFC 4180); return their number n.
-
-        ``delimiters`` are the one to read, and the one to write. ``lines`` is filled with the
-        records without line ends, a cell in quotes only if it must be, and ``offsets`` with their
-        n + 1 bounds. An empty text is ``""``, a null cell is empty. ``keys`` are numbers of
-        columns, ascending. For each, a row of ``texts``, ``text_offsets`` and ``valid`` is filled
-        with the texts of its cells, their bounds, and 0 for a null cell.
-
-        ``lines`` has room for three times the bytes of ``data`` and 3 more, ``offsets`` and the
-        columns have room for as many records as ``valid``. The result is -1 if a record has
-        another number of columns, if text follows a closing quote, if a quote is not closed, or
-        if there are more records. Of one column, an empty line is a record.
-        """
-
-    def join_texts(
-        self,
-        parts: list[bytes | Part],
-        first: int,
-        delimiter: str,
-        null: bytes,
-        offsets: NDArray[np.int64],
-        out: NDArray[np.uint8],
-    ) -> int:
-        """Join the parts of each row, from the row ``first`` on; return the number of rows done.
-
-        ``offsets`` has n + 1 items; the rows are written to ``out`` from ``offsets[first]`` on,
-        and the end of each to ``offsets``. It stops before a row for which ``out`` can be too
-        small: a cell of k bytes needs 2k + 2. Null is written as ``null``. Raises ValueError
-        for a text outside its data.
         """
 
     def count_nodes(self, highs: NDArray[np.uint64], lows: NDArray[np.uint64]) -> int:
