@@ -113,20 +113,6 @@ def field_values(column: pa.ChunkedArray, wanted: pa.Array) -> pa.Array:
     return column.cast(wanted.type).combine_chunks()
 
 
-@pytest.mark.long
-def test_more_text_than_32_bits_count(engine: geolookup.Engine) -> None:
-    """Arrays whose texts lie beyond 2^31 bytes, and a column of more than that in chunks."""
-    one = pa.array(["8.8.8.8" + " " * 9_993, "8.8.8.8", None, "2a03::1", "x" * 10_000])
-    wide = pa.concat_arrays([one.cast(pa.large_string())] * 110_000)
-    assert wide.nbytes > 1 << 31
-    narrow = pa.chunked_array([pa.concat_arrays([one] * 55_000)] * 2)
-    assert narrow.nbytes > 1 << 31
-    few = tables.locate(state_of(engine), one).to_pylist()
-    for column in (wide, narrow):
-        rows = tables.locate(state_of(engine), column).to_numpy().reshape(-1, len(few))
-        assert (rows == few).all()
-
-
 _ADDRESSES = ["8.8.8.8", "11.0.0.1", "11.0.2.0", "2a02:1::", "2a03::1", "11.0.1.1", "x", "10.0.0.1"]
 _TIMES = [f"time_{member}" for member in TIME_MEMBERS]
 _EDGES = (EARLIEST, EARLIEST + 1, -1, 0, 1, LATEST - 1, 1_792_889_999, 1_792_890_000)

@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 
 from geolookup.dataset.intervals import I64, U8
 from geolookup.dataset.runs import factorize
+from geolookup.files.column_text import join
 
 #: The numbers of types.
 STRING, DOUBLE, UINT16, UINT32, MAP, INT32, UINT64, ARRAY, BOOLEAN = 2, 3, 5, 6, 7, 8, 9, 11, 14
@@ -60,13 +61,6 @@ def headers(kind: int, sizes: I64) -> pa.Array:
 def binary(values: Iterable[bytes]) -> pa.Array:
     """Return a column of bytes."""
     return pa.array(list(values), BINARY)
-
-
-def join(*columns: pa.Array | pa.Scalar) -> pa.Array:
-    """Join the bytes of columns row by row; null counts as no bytes."""
-    return pc.binary_join_element_wise(
-        *columns, pa.scalar(b"", BINARY), null_handling="replace", null_replacement=b""
-    )
 
 
 def of_matrix(bytes_: U8, lengths: I64) -> pa.Array:

@@ -27,13 +27,12 @@ from geolookup.export.mmdb.encoding import (
     MAP,
     binary,
     headers,
-    join,
     lengths,
     pointer_sizes,
     pointers,
 )
 from geolookup.export.mmdb.members import Group, Leaf, Member, leaves_of
-from geolookup.files.joined_texts import bytes_of
+from geolookup.files.column_text import bytes_of, join
 
 I32 = NDArray[np.int32]
 #: The bytes of most pointers of a large file, and of pointers to its frequent values. A value with
