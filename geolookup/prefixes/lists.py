@@ -23,7 +23,7 @@ from geolookup.dataset.networks import Network, network_at
 from geolookup.errors import InvalidAddressError, TableFileError
 from geolookup.filesystem import open_regular
 from geolookup.prefixes.aggregate import Prefixes, prefixes_of
-from geolookup.prefixes.list_text import Changes, EntryKind, Lists, Settings, Syntax
+from geolookup.prefixes.list_text import EntryKind, Lists, Syntax, checked_names
 from geolookup.prefixes.select import Selection
 from geolookup.prefixes.spans import Spans
 from geolookup.prefixes.texts import cidr_texts, range_texts
@@ -142,14 +142,14 @@ def _schema(selection: Selection) -> pa.Schema:
     return pa.schema([(NETWORK_COLUMN, pa.string()), *selection.columns.schema])
 
 
-def changes(old: Lists, new: Lists) -> Changes:
+def changes(old: Lists, new: Lists) -> tuple[Lists, Lists]:
     """Return the prefixes that are only in the new lists, and those only in the old ones.
 
     A family that the new lists do not have is left out.
     """
     before = {family: _column(old.get(family, ())) for family in new}
     after = {family: _column(batches) for family, batches in new.items()}
-    return Changes(_without(after, before), _without(before, after))
+    return _without(after, before), _without(before, after)
 
 
 def _column(batches: Iterable[pa.Array]) -> pa.Array:
@@ -203,7 +203,7 @@ def _content(path: Path) -> bytes:
 
 def _first_word(syntax: Syntax) -> list[bytes]:
     """Return the first word of a file without prefixes, or nothing if it has no word."""
-    return b"".join(syntax.list_text(dict.fromkeys(BITS, ()), Settings())).split()[:1]
+    return b"".join(syntax.text(dict.fromkeys(BITS, ()), checked_names())).split()[:1]
 
 
 def _family(prefix: str) -> int:
