@@ -29,7 +29,6 @@ from geolookup.dataset.public_ranges import RowNumbers, any_known, public_ranges
 from geolookup.errors import DatasetError
 from geolookup.prefixes.conditions import Condition
 from geolookup.prefixes.field_columns import FieldColumns
-from geolookup.prefixes.possible_values import check_values
 from geolookup.prefixes.predicates import RowColumns, meets
 from geolookup.prefixes.spans import Spans, join
 from geolookup.tables.row_tables import row_tables, table_of
@@ -161,12 +160,6 @@ class Selection:
 
     def _mark(self, rows: RowNumbers) -> Bools:
         return self._masks.mark(rows) & any_known(rows)
-
-
-def checked_selection(dataset: Dataset, query: Question) -> Selection:
-    """Return a selection; ValueError for a value that no answer can have."""
-    check_values(row_tables(dataset), query.conditions)
-    return Selection(dataset, query)
 
 
 def _check_columns(dataset: Dataset, fields: Iterable[Field]) -> None:
