@@ -29,7 +29,7 @@ from geolookup.files.row_streams import (
     check_columns,
     explained_batches,
 )
-from geolookup.files.timestamps import COMMON_LOG_SIZE, common_log_seconds
+from geolookup.files.timestamps import named_month_seconds
 from geolookup.kernel import copy_texts, split_log_lines
 from geolookup.parallel import in_order
 from geolookup.tables.times import Bools, Int64
@@ -38,6 +38,8 @@ _FIELDS = ("ip", "ident", "user", "time", "request", "status", "size", "referer"
 #: The columns of the text after the last field, and of the text of a malformed line.
 _REST_COLUMN, _MALFORMED_COLUMN = "rest", "malformed"
 _TYPES = {"time": pa.timestamp("s", "UTC"), "status": pa.int16(), "size": pa.int64()}
+#: Bytes of a time: 10/Oct/2000:13:55:36 -0700
+COMMON_LOG_SIZE = 26
 _ADDRESS, _TIME, _DASH = 0, 3, ord("-")
 #: The fields that ``ReadOptions.log_fields`` may add.
 TIME, STATUS = LOG_FIELDS = (_FIELDS[_TIME], "status")
@@ -167,7 +169,8 @@ def _seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
     """Return ``common_log_seconds``; equal times of consecutive lines are read once."""
     as_items = texts.view(f"S{COMMON_LOG_SIZE}").ravel()
     begins = run_starts(as_items)
-    seconds, valid = common_log_seconds(texts[begins])
+    column = pa.array(as_items[begins].tolist(), pa.large_binary())
+    seconds, valid = named_month_seconds(column.cast(pa.large_string(), safe=False))
     # a a b: begins 1 0 1, runs 0 0 1.
     runs = np.cumsum(begins) - 1
     return seconds[runs], valid[runs]
