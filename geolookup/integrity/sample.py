@@ -24,7 +24,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.dataset.provenance import decisions
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damage
-from geolookup.kernel import Kernel, State
+from geolookup.kernel import Kernel, State, period
 from geolookup.kernel import python as kernel_python
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _rows(tables: Tables, name: str, rows: Any) -> list[dict[str, Any]]:
 def _data(located: dict[str, Any], network: dict[str, Any], zone: dict[str, Any]) -> dict[str, Any]:
     return {
         "location": _group("location", located),
-        "time": time_object(zone["zone"], _AT),
+        "time": time_object(zone["zone"], period(zone["zone"], _AT), _AT),
         "currency": _group("currency", located),
         "network": _group("network", network),
     }

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from geolookup.contract import fields
 from geolookup.contract.address import MAX
 from geolookup.contract.special import PRIVATE, ranges_of
-from geolookup.contract.tzdatabase import database, is_key, rules
+from geolookup.contract.tzdatabase import database, is_key, zone_file
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, starts_of, without_nulls
 from geolookup.dataset.intervals import Addresses, Bools
@@ -181,7 +181,7 @@ def _zones(tables: Tables) -> Iterator[DatasetError]:
 def known_zones(tables: Tables) -> Iterator[DatasetError]:
     """Yield the zones that the tz database of this machine does not have."""
     names = tables.batches[fmt.ZONE].column("zone").to_pylist()
-    bad = np.array([name is not None and rules(name) is None for name in names])
+    bad = np.array([name is not None and zone_file(name) is None for name in names])
     version = database()
     yield from tables.bad(fmt.ZONE, "zone", bad, f"unknown to the time zones in use, {version}")
 

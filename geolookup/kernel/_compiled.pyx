@@ -65,12 +65,11 @@ from geolookup.errors import (
     InvalidAddressError,
     PrivateAddressError,
 )
-from geolookup.contract.localtime import instant, zone_file
-from geolookup.contract.localtime import period as period_of
+from geolookup.contract.localtime import instant
 from geolookup.kernel._arrays import count_nodes, fill_nodes, gather, gather_codes
 from geolookup.kernel._logs import copy_texts, join_texts, split_log_lines, split_records
 from geolookup.kernel._scan import find_addresses
-from geolookup.kernel._zones import period_in_file
+from geolookup.kernel._zones import period
 
 __all__ = [
     "Kernel",
@@ -84,6 +83,7 @@ __all__ = [
     "gather_codes",
     "join_texts",
     "parse_texts",
+    "period",
     "restore",
     "split_log_lines",
     "split_records",

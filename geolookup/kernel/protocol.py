@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from geolookup.contract.localtime import Period
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
     from geolookup.kernel.python_answer import Answer
@@ -278,6 +279,12 @@ class Implementation(Protocol):
 
         Fills in the family (4, 6) and the halves of the integer; an IPv4 address is in ``lows``.
         For a text that is malformed or outside ``data``, family and halves are 0.
+        """
+
+    def period(self, zone: str | None, second: int) -> Period | None:
+        """Return the period of a zone that holds a Unix second; None for an unknown zone.
+
+        Raises DatasetError for a damaged zone file.
         """
 
     def restore(

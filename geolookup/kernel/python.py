@@ -33,11 +33,13 @@ if TYPE_CHECKING:
         split_log_lines,
     )
     from geolookup.kernel.python_tree import count_nodes, fill_nodes
+    from geolookup.kernel.python_zones import period
 else:
     #: The modules of functions that a first lookup does not need. Some of them import numpy.
     _LAZY = {
         "checksums": "geolookup.dataset.checksums",
         **dict.fromkeys(("gather", "gather_codes"), "geolookup.kernel.columns"),
+        "period": "geolookup.kernel.python_zones",
         "restore": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
         **dict.fromkeys(("join_texts", "split_records"), "geolookup.kernel.python_cells"),
@@ -67,6 +69,7 @@ __all__ = [
     "gather_codes",
     "join_texts",
     "parse_texts",
+    "period",
     "restore",
     "split_log_lines",
     "split_records",

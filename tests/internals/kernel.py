@@ -10,6 +10,7 @@ from geolookup.kernel import (
     protocol,
     python,
     python_texts,
+    python_zones,
     split_log_lines,
 )
 from geolookup.kernel.answers import restore
