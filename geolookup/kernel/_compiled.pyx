@@ -66,8 +66,8 @@ from geolookup.errors import (
     PrivateAddressError,
 )
 from geolookup.contract.localtime import instant
-from geolookup.kernel._arrays import count_nodes, fill_nodes, gather, gather_codes
-from geolookup.kernel._logs import copy_texts, join_texts, split_log_lines, split_records
+from geolookup.kernel._arrays import count_nodes, fill_nodes, gather
+from geolookup.kernel._logs import copy_texts, split_log_lines
 from geolookup.kernel._scan import find_addresses
 from geolookup.kernel._zones import period
 
@@ -80,13 +80,10 @@ __all__ = [
     "fill_nodes",
     "find_addresses",
     "gather",
-    "gather_codes",
-    "join_texts",
     "parse_texts",
     "period",
     "restore",
     "split_log_lines",
-    "split_records",
 ]
 
 cdef enum:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from zoneinfo import ZoneInfo
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Seconds between samples. In the tz database a state that is left and resumed lasts at least
 #: 6.9 days (Brazil in 2000, Gaza from 2040 on).
 _STEP = 4 * DAY
@@ -58,9 +57,9 @@ def period(zone: str | None, second: int) -> Period | None:
     file = zone_file(zone) if zone else None
     if zone is None or file is None:
         return None
+    utc = _utc(second)
     try:
-        year = _local(_rules(zone), second).year
-        periods = _periods(zone, year)
+        periods = _periods(zone, _local(_rules(zone), utc).year)
         return next(period for period in periods if period.start <= second < period.end)
     except (*_DAMAGED, StopIteration):
         remedy = "install the time zones again, or choose others by GEOLOOKUP_TZ"
@@ -94,9 +93,11 @@ def _is_whole(data: bytes, begin: int = 0, width: int = 4) -> bool:
     return data[end : end + 1] == b"\n" and b"\n" in data[end + 1 :]
 
 
-def _local(rules: ZoneInfo, second: int) -> datetime:
-    """Return the local time of a Unix second."""
-    utc = _EPOCH + timedelta(seconds=second)
+def _utc(second: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
+
+
+def _local(rules: ZoneInfo, utc: datetime) -> datetime:
     local = utc.astimezone(rules)
     # In the hour after the last change of a table that puts clocks back, `zoneinfo` returns the
     # right local time without its fold: Metlakatla on 2019-01-20 from 1:00:01 on.
@@ -146,7 +147,7 @@ def _differs(rules: ZoneInfo, state: _State, second: int) -> bool:
 
 
 def _state(rules: ZoneInfo, second: int) -> _State:
-    local = _local(rules, second)
+    local = _local(rules, _utc(second))
     offset, abbr = local.utcoffset() or timedelta(), local.tzname() or ""
     if not _ABBREVIATION.issuperset(abbr):  # it would have to be escaped in JSON
         raise ValueError("an abbreviation with other characters than RFC 9636 allows")

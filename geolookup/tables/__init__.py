@@ -1,8 +1,8 @@
 """Whole columns of addresses, on Arrow: the one vectorised path.
 
-``locate`` turns addresses into interval ids, ``take`` interval ids into columns of the answer, and
-``enrich`` does both for a table of any kind. ``pandas``, ``polars``, ``duckdb``, ``dask``
-and ``spark`` are thin adapters on top, each with an extra of its name.
+Addresses become interval ids (``locate``), these become rows and columns of answers (``take``).
+``pandas``, ``polars``, ``duckdb``, ``dask`` and ``spark`` are thin adapters on top, each with an
+extra of its name.
 
 ``enrich`` dispatches by the type of the data. A registry lists the types by the names of package
 and type: a library is imported only for one of its own frames. A subclass uses the adapter of its
@@ -21,22 +21,23 @@ import pyarrow as pa
 
 from geolookup.contract.localtime import instant
 from geolookup.tables.as_of import PastEnricher
+from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
 from geolookup.tables.inputs import InputNames, Inputs, check_as_of
-from geolookup.tables.locate import CHUNK, locate
-from geolookup.tables.take import of_table, take
+from geolookup.tables.locate import CHUNK
+from geolookup.tables.take import of_table
 
 if TYPE_CHECKING:
+    from geolookup.contract.types import OnInvalid
     from geolookup.engine.many import ManyAnswers
     from geolookup.kernel.protocol import State
 
-__all__ = ["enrich", "in_one", "locate", "take"]
+__all__ = ["enrich"]
 
 _Function = TypeVar("_Function")
-AnyEnricher = Enricher | PastEnricher
 #: Returns the data with the columns of answers; its columns with these names are the inputs.
-Adapter = Callable[[AnyEnricher, Any, InputNames], Any]
+Adapter = Callable[[Enricher, Any, InputNames], Any]
 
 
 def enrich(
@@ -47,21 +48,28 @@ def enrich(
     at: Any = None,
     time_column: str | None = None,
     as_of: str | None = None,
+    prefix: str = "",
+    on_invalid: OnInvalid = "null",
+    clean: bool = False,
+    threads: int | None = None,
+    add_known: bool = False,
     generations: Generations | None = None,
     without_generation: RowsWithoutGeneration | None = None,
     engine: ManyAnswers | None = None,
-    **options: Any,
 ) -> Any:
     """Return data of the same kind with columns of answers; see ``Engine.enrich``.
 
-    ``as_of`` chooses from ``generations``. ``without_generation`` counts the rows
-    that no generation answers; None: they are reported in the log. ``engine`` is the engine of the
-    state: a plan for other processes opens it there again.
+    ``add_known`` adds a last column ``known``: whether anything is known of the address. ``as_of``
+    chooses from ``generations``. ``without_generation`` counts the rows that no generation answers;
+    None: they are reported in the log. ``engine`` is the engine of the state: a plan for other
+    processes opens it there again.
     """
+    options: dict[str, Any] = {"at": at, "prefix": prefix, "on_invalid": on_invalid}
+    options |= {"clean": clean, "threads": threads}
     plan = _registered(_PLANS, data)
     if plan is not None and engine is not None:
-        options |= {"column": column, "at": at, "time_column": time_column, "as_of": as_of}
-        return plan(engine, data, *fields, **options)
+        inputs = {"column": column, "time_column": time_column, "as_of": as_of}
+        return plan(engine, data, *fields, **inputs, **options)
     adapter = _adapter_of(data)
     if isinstance(at, str):
         raise TypeError("enrich: at is an instant; time_column names a column of instants")
@@ -69,19 +77,15 @@ def enrich(
         raise ValueError("enrich: at is for all rows, time_column for each row; pass one of them")
     check_as_of(as_of)
     names = InputNames(column, time_column, as_of)
+    options |= {"at": instant(at), "add_known": add_known}  # now is the time of this call
     if as_of is None or generations is None:
         columns = of_table(fields, schema=state.dataset.schema)
-        return adapter(Enricher(state, columns, at=at, **options), data, names)
-    options |= {"at": instant(at)}  # now is the time of this call, in every generation
-    return adapter(PastEnricher(generations, fields, options, without_generation), data, names)
+        return adapter(Enricher(state, columns, **options), data, names)
+    past = PastEnricher(state, generations, fields, options, without_generation)
+    return adapter(past, data, names)
 
 
-def in_one(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array; combine_chunks fails for dictionaries without chunks."""
-    return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
-
-
-def _table(enricher: AnyEnricher, data: pa.Table, names: InputNames) -> pa.Table:
+def _table(enricher: Enricher, data: pa.Table, names: InputNames) -> pa.Table:
     names.check(data.schema.names, enricher.names)
     answers = enricher.table(names.select(data.column))
     for name in answers.schema.names:
@@ -89,14 +93,14 @@ def _table(enricher: AnyEnricher, data: pa.Table, names: InputNames) -> pa.Table
     return data
 
 
-def _batch(enricher: AnyEnricher, data: pa.RecordBatch, names: InputNames) -> pa.RecordBatch:
+def _batch(enricher: Enricher, data: pa.RecordBatch, names: InputNames) -> pa.RecordBatch:
     table = _table(enricher, pa.Table.from_batches([data]), names)
     columns = [in_one(column) for column in table.columns]
     return pa.record_batch(columns, schema=table.schema)
 
 
 def _reader(
-    enricher: AnyEnricher, data: pa.RecordBatchReader, names: InputNames
+    enricher: Enricher, data: pa.RecordBatchReader, names: InputNames
 ) -> pa.RecordBatchReader:
     """Return a stream that reads ``data`` as its own batches are read."""
     names.check(data.schema.names, enricher.names)
@@ -106,7 +110,7 @@ def _reader(
 
 
 def _append(
-    enricher: AnyEnricher, data: Iterable[pa.RecordBatch], names: InputNames, schema: pa.Schema
+    enricher: Enricher, data: Iterable[pa.RecordBatch], names: InputNames, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Slice batches as the enricher does, queue the slices, and append its columns to each."""
     queue: deque[pa.RecordBatch] = deque()
@@ -123,12 +127,12 @@ def _append(
         yield pa.record_batch([*part.columns, *answers.columns], schema=schema)
 
 
-def _column(enricher: AnyEnricher, data: Any, names: InputNames) -> pa.Table:
+def _column(enricher: Enricher, data: Any, names: InputNames) -> pa.Table:
     names.check_single()
     return enricher.table(Inputs(data))
 
 
-def _stream(enricher: AnyEnricher, data: Any, names: InputNames) -> Any:
+def _stream(enricher: Enricher, data: Any, names: InputNames) -> Any:
     """Read structs as batches of a table, any other type as a column."""
     try:
         reader = pa.RecordBatchReader.from_stream(data)
@@ -148,7 +152,7 @@ def _whole(data: Any) -> pa.ChunkedArray:
         raise TypeError(problem) from None
 
 
-def _array(enricher: AnyEnricher, data: Any, names: InputNames) -> Any:
+def _array(enricher: Enricher, data: Any, names: InputNames) -> Any:
     """Read structs as the rows of a table, any other type as a column."""
     array = pa.array(data)
     if pa.types.is_struct(array.type):

@@ -65,7 +65,7 @@ def outcomes(dataset: Path) -> set[str]:
     return {
         _outcome(dataset, module, call)
         for module in KERNELS.values()
-        for call in ("lookup_json", "lookup", "data")
+        for call in ("lookup_json", "lookup")
     }
 
 
