@@ -1,8 +1,8 @@
 """A dataset directory as mapped memory: opened in constant time, trusted in nothing.
 
 Strategy: the manifest says where each buffer lies; the files are mapped and the buffers become
-views, without Arrow and without reading them. Content is checked at its first use: an index against
-the bounds of its target, a row's JSON texts against their checksum.
+views, without Arrow and without reading them. Whoever reads an index compares it with the bounds of
+its target.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.column_views import Bits, EncodedColumn, Lists, Nullable, Words
 from geolookup.dataset.manifest import read_manifest
-from geolookup.dataset.rows import Texts, kinds
+from geolookup.dataset.rows import Texts
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import check_regular
 
@@ -322,8 +322,7 @@ class File:
         if columns is not None and columns.keys() != known_columns.keys():
             names = ", ".join(sorted(columns.keys() ^ known_columns.keys()))
             raise DatasetError(self.path, f"built with other fields ({names})", REBUILD)
-        sums = self.view(fmt.CHECKSUMS, "uint32")
-        return Texts(self.path, *self.strings("json"), sums, kinds(table, schema))
+        return Texts(self.path, *self.strings("json"), schema.in_table(table))
 
     def _column(self, name: str, kind: str) -> BufferDescription:
         description = self._description.column(name)

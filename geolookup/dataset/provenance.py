@@ -20,7 +20,6 @@ from geolookup.contract.special import is_private
 from geolookup.dataset.files import Dataset, File, Starts, outside
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.networks import aligned_around, holding, network_of, same_kind_around
-from geolookup.dataset.rows import split
 from geolookup.errors import REBUILD, DatasetError
 
 if TYPE_CHECKING:
@@ -188,7 +187,7 @@ class _Around:
         """Return the own columns in a row, by their names in sources."""
         rows: Any = self._state.dataset.own_rows  # not None: the layer is own
         names = (field.source_column for field in self._schema.own)
-        return dict(zip(names, map(json.loads, split(rows[row])), strict=True))
+        return dict(zip(names, rows.values(row), strict=True))
 
     def same_values(self, layer: str, first: int, last: int) -> tuple[int, int]:
         """Return the ends of the adjacent addresses in a range with the same values in a layer."""

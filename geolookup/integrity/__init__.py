@@ -94,8 +94,8 @@ def verify(
 
     ``dataset`` is what ``geolookup.open`` accepts; of a store its current generation is read.
     Checks the canonical manifest, sizes and digests, the layout of all columns, the
-    order of intervals, row numbers, the type and range of values, JSON texts and their
-    checksums, and the generation id, computed again from the content. ``deep``
+    order of intervals, row numbers, the type and range of values, the number of JSON texts
+    of a row, and the generation id, computed again from the content. ``deep``
     adds slower checks: coverage, the names of time zones, and a sample of lookups
     compared with the columns. ``trusted_keys`` is the file of a public key, or several: then one of
     them must have signed the dataset (``geolookup.sign``). The report has ``files`` (their

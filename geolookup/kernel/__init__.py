@@ -70,7 +70,6 @@ if TYPE_CHECKING:
     from geolookup.kernel.python import (
         Kernel,
         State,
-        checksums,
         copy_texts,
         count_nodes,
         fill_nodes,
@@ -119,7 +118,6 @@ __all__ = [
     "Kernel",
     "State",
     "check_kernel",
-    "checksums",
     "copy_texts",
     "count_nodes",
     "fill_nodes",
