@@ -217,10 +217,11 @@ def answer(ip: object, *, at: Any = None, clean: bool = False) -> Answer:
     aware datetime), ``answer.own.site_id`` (an own column), ``answer.prefix``,
     ``answer.to_dict()``: the envelope. Members are read on access, and an unknown value is
     None. All members are of one generation and of the instant ``at``: Unix seconds, an aware
-    datetime, or None for now. No address makes this raise: the answer for a malformed or
+    datetime, or None for now. No text makes this raise: the answer for a malformed or
     private one is false, has ``error_code`` and ``error_message``, and its members are None,
     but own columns of a private one can be known. Raises TypeError or ValueError for an invalid
-    ``at``, DatasetError for a damaged dataset; reading a member raises it too. With ``clean`` a
+    ``at`` or an ``ip`` that is no single address (a list, a number, bytes), DatasetError for a
+    damaged dataset; reading a member raises it too. With ``clean`` a
     text may have more than the address: blanks, brackets, a port, a zone id, or it may be an
     X-Forwarded-For list; see ``contract.cleaning.clean_text``.
     """
@@ -305,29 +306,16 @@ if TYPE_CHECKING:
         **options: Unpack[Options],
     ) -> tuple[Any, ...]: ...
 
-
-def get(
-    ip: object,
-    field: Any,
-    /,
-    *more: Any,
-    default: Any = None,
-    at: Any = None,
-    clean: bool = False,
-) -> Any:
-    """Return the value of a field from the default dataset, or a tuple of the values of several.
-
-    >>> geolookup.get("8.8.8.8", "country", "asn")
-    ('US', 15169)
-
-    A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
-    name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
-    or one list. A value is ``default`` if it is unknown, or if the address is malformed or
-    private. Own columns (``"own.site_id"``, or all: ``"own"``) are as in ``own``.
-    ``answer`` describes ``at`` and ``clean``. Raises ValueError for an unknown field, TypeError
-    or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
-    """
-    return _engine().get(ip, field, *more, default=default, at=at, clean=clean)
+    def get(
+        ip: object,
+        field: Any,
+        /,
+        *more: Any,
+        default: Any = None,
+        at: Any = None,
+        clean: bool = False,
+    ) -> Any:
+        """Return the value of a field, or a tuple of several; see ``Engine.get``."""
 
 
 def lookup(ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
@@ -368,7 +356,7 @@ if TYPE_CHECKING:
         """Return the envelope for an address from the default dataset as compact UTF-8 JSON."""
 
 else:  # a function around the call would take half as long as the call
-    lookup_json = _default_kernel.lookup_json
+    get, lookup_json = _default_kernel.get, _default_kernel.lookup_json
 
 
 def own(ip: object, *, clean: bool = False) -> dict[str, Any] | None:

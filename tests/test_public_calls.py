@@ -199,9 +199,11 @@ def test_the_default_engine_takes_what_an_engine_takes() -> None:
     for name in ("answer", "get", "lookup", "lookup_json", "own"):
         call, method = getattr(geolookup, name), getattr(geolookup.Engine, name)
         alike(call, method)
-        text, of_method = inspect.getdoc(call) or "", inspect.getdoc(method) or ""
-        without_example = re.sub(r"(?s)>>> .*?\n\n", "", text, count=1)
-        assert without_example.replace(" from the default dataset", "") == of_method
+        text, of_method = (
+            re.sub(r"(?s)>>> .*?\n\n", "", inspect.getdoc(item) or "", count=1)
+            for item in (call, method)
+        )
+        assert text.replace(" from the default dataset", "") == of_method
 
 
 def test_the_public_names_and_a_misspelt_one() -> None:

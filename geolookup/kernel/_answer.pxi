@@ -87,7 +87,7 @@ cdef class Answer:
     def prefix(self):
         """The largest aligned network around the address with one answer."""
         if self.state is not None:
-            return _rest().prefix(self.state, _read(self, IP, "ip", None))
+            return _prefix(self.state, &self.found.address)
         return None if self.given is None else _rest().restored_prefix(self.given[1])
 
     @property
@@ -145,6 +145,8 @@ cdef object _error_of(Answer answer):
 cdef Answer _answer(State state, object ip, int64_t second):
     cdef Answer answer = Answer.__new__(Answer)
     answer.status = _find(state, ip, &answer.found)
+    if answer.status == INVALID:
+        _check_type("answer", ip)
     if answer.status == 0:
         answer.state, answer.second = state, second
         if type(ip) is str:

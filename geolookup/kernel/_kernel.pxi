@@ -75,23 +75,27 @@ cdef class Kernel:
     def get(self, ip, field, /, *more, default=None, at=None, bint clean=False):
         """Return the value of a field, or a tuple of the values of several.
 
+        >>> geolookup.get("8.8.8.8", "country", "asn")
+        ('US', 15169)
+
         A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
         name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
         or one list. A value is ``default`` if it is unknown, or if the address is malformed or
         private. Own columns (``"own.site_id"``, or all: ``"own"``) are as in ``own``.
-        ``answer`` describes ``at`` and ``clean``. Raises ValueError for an unknown field, TypeError
-        or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
+        ``answer`` describes ``ip``, ``at`` and ``clean``. Raises ValueError for an unknown field,
+        TypeError or ValueError for an invalid ``at`` or ``ip``, DatasetError for a damaged dataset.
         """
         cdef State state = self._open()
         cdef Match answer
         cdef int code
         cdef int64_t second = 0 if at is None else instant(at)
-        if more or not isinstance(field, str):
-            return _get_several(state, _names(field, more), ip, default, at, clean)
-        code = _field_code(state, field, "get")
         if clean:
             ip = _cleaned(ip)
+        if more or not isinstance(field, str):
+            return _get_several(state, _names(field, more), ip, default, at)
+        code = _field_code(state, field, "get")
         if _find_own(state, ip, &answer) if code >= OWN_GROUP else _find(state, ip, &answer):
+            _check_type("get", ip)
             return default
         if at is None and _is_time(code):
             second = c_time(NULL)
@@ -105,10 +109,11 @@ cdef class Kernel:
         aware datetime), ``answer.own.site_id`` (an own column), ``answer.prefix``,
         ``answer.to_dict()``: the envelope. Members are read on access, and an unknown value is
         None. All members are of one generation and of the instant ``at``: Unix seconds, an aware
-        datetime, or None for now. No address makes this raise: the answer for a malformed or
+        datetime, or None for now. No text makes this raise: the answer for a malformed or
         private one is false, has ``error_code`` and ``error_message``, and its members are None,
         but own columns of a private one can be known. Raises TypeError or ValueError for an invalid
-        ``at``, DatasetError for a damaged dataset; reading a member raises it too. With ``clean`` a
+        ``at`` or an ``ip`` that is no single address (a list, a number, bytes), DatasetError for a
+        damaged dataset; reading a member raises it too. With ``clean`` a
         text may have more than the address: blanks, brackets, a port, a zone id, or it may be an
         X-Forwarded-For list; see ``contract.cleaning.clean_text``.
         """
@@ -150,6 +155,12 @@ cdef int CODES = NETWORK + len(fields.NETWORK_MEMBERS)
 # Then the own columns of a dataset: all of them, and each.
 cdef int OWN_GROUP = CODES
 cdef int OWN = OWN_GROUP + 1
+
+
+cdef inline int _check_type(str call, object ip) except -1:
+    if type(ip) is not str:
+        _rest().check_type(call, ip)
+    return 0
 
 
 cdef object _cleaned(object ip):
@@ -221,31 +232,42 @@ cdef str _echo(object ip, Match* answer):
     return PyUnicode_DecodeUTF8(written, end - written, NULL)
 
 
-cdef tuple _get_several(State state, tuple names, object ip, default, at, bint clean):
+cdef tuple _get_several(State state, tuple names, ip, default, at):
     """Return the values of several fields; see ``Kernel.get``."""
     cdef Match answer
-    cdef int code
-    cdef list values = []
-    cdef list codes = [_field_code(state, name, "get") for name in names]
-    cdef int64_t second = c_time(NULL) if at is None else instant(at)
-    cdef int status
-    if clean:
-        ip = _cleaned(ip)
-    status = _find(state, ip, &answer)
-    if max(codes, default=0) >= OWN_GROUP and status != INVALID:
-        _find_own_row(state, &answer)
-    for code in codes:
-        # Own columns are known for private addresses too.
-        has_answer = status == 0 or status == PRIVATE and code >= OWN_GROUP
-        value = _project(state, &answer, code, ip, second) if has_answer else None
-        values.append(default if value is None else value)
-    return tuple(values)
+    cdef int code, status = _find(state, ip, &answer)
+    cdef bint has_own_row = False
+    cdef int64_t second = 0 if at is None else instant(at)
+    cdef Py_ssize_t number
+    cdef tuple values = PyTuple_New(len(names))  # of null pointers; each is set below
+    for number in range(len(names)):
+        code = _field_code(state, names[number], "get")
+        value = None
+        if code < OWN_GROUP:
+            if status == 0:
+                if at is None and not second and _is_time(code):
+                    second = c_time(NULL)
+                value = _project(state, &answer, code, ip, second)
+        elif status != INVALID:  # own columns are known for private addresses too
+            if not has_own_row:
+                has_own_row = not _find_own_row(state, &answer)
+            value = _own_value(state, answer.own, code)
+        if value is None:
+            value = default
+        Py_INCREF(value)
+        PyTuple_SET_ITEM(values, number, value)
+    if status == INVALID:
+        _check_type("get", ip)
+    return values
 
 
 cdef tuple _names(object field, tuple more):
+    """Return the names in the arguments of ``get``: several texts, or one list of texts."""
+    if more or type(field) is list:
+        return (field, *more) if more else tuple(field)
     from geolookup.contract.paths import names_of
 
-    return names_of((field, *more))
+    return names_of((field,))
 
 
 cdef int _field_code(State state, object name, str call) except -1:

@@ -16,6 +16,7 @@ from geolookup.contract.localtime import instant
 from geolookup.contract.paths import names_of, unknown_field
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import ClosedError, ContractError
+from geolookup.kernel.answers import check_type
 from geolookup.kernel.python_own import own_members, own_table, own_value
 from geolookup.kernel.python_rows import data_of, value_of
 from geolookup.kernel.python_state import State, find, resolve
@@ -140,21 +141,24 @@ class Kernel:
     ) -> Any:
         """Return the value of a field, or a tuple of the values of several.
 
+        >>> geolookup.get("8.8.8.8", "country", "asn")
+        ('US', 15169)
+
         A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
         name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
         or one list. A value is ``default`` if it is unknown, or if the address is malformed or
         private. Own columns (``"own.site_id"``, or all: ``"own"``) are as in ``own``.
-        ``answer`` describes ``at`` and ``clean``. Raises ValueError for an unknown field, TypeError
-        or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
+        ``answer`` describes ``ip``, ``at`` and ``clean``. Raises ValueError for an unknown field,
+        TypeError or ValueError for an invalid ``at`` or ``ip``, DatasetError for a damaged dataset.
         """
         state = self._state or self._open_state()
         second = int(time()) if at is None else instant(at)
         if clean:
             ip = _clean(ip)
-        if more or not isinstance(field, str):
-            paths = _paths(state, names_of((field, *more)), "get")
-            return _values(state, ip, paths, second, default)
-        return _values(state, ip, _paths(state, (field,), "get"), second, default)[0]
+        paths = _paths(state, names_of((field, *more)), "get")
+        check_type("get", ip)
+        values = _values(state, ip, paths, second, default)
+        return values if more or not isinstance(field, str) else values[0]
 
     def answer(self, ip: object, *, at: Any = None, clean: bool = False) -> Answer:
         """Return the answer for an address as an object.
@@ -163,10 +167,11 @@ class Kernel:
         aware datetime), ``answer.own.site_id`` (an own column), ``answer.prefix``,
         ``answer.to_dict()``: the envelope. Members are read on access, and an unknown value is
         None. All members are of one generation and of the instant ``at``: Unix seconds, an aware
-        datetime, or None for now. No address makes this raise: the answer for a malformed or
+        datetime, or None for now. No text makes this raise: the answer for a malformed or
         private one is false, has ``error_code`` and ``error_message``, and its members are None,
         but own columns of a private one can be known. Raises TypeError or ValueError for an invalid
-        ``at``, DatasetError for a damaged dataset; reading a member raises it too. With ``clean`` a
+        ``at`` or an ``ip`` that is no single address (a list, a number, bytes), DatasetError for a
+        damaged dataset; reading a member raises it too. With ``clean`` a
         text may have more than the address: blanks, brackets, a port, a zone id, or it may be an
         X-Forwarded-For list; see ``contract.cleaning.clean_text``.
         """
@@ -175,6 +180,7 @@ class Kernel:
         state = self._state or self._open_state()
         if clean:
             ip = _clean(ip)
+        check_type("answer", ip)
         return answer_of(state, ip, int(time()) if at is None else instant(at))
 
     def own(self, ip: object, *, clean: bool = False) -> dict[str, Any] | None:
