@@ -80,7 +80,8 @@ def _no_age_notice() -> Generator[None, None, None]:
 @pytest.fixture
 def _no_default_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """The calls of the package open the default dataset anew."""
-    monkeypatch.setattr(geolookup, "_default", {})
+    monkeypatch.setattr(geolookup._default, "_engine", None)
+    geolookup._default._swap(None)
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,7 @@ def add_own(source: Path, output: Path, rows: Sequence[OwnRow] = ROWS) -> Path:
     document["fields"] = sorted([*document["fields"], *(f"own.{name}" for name in NAMES)])
     document["counts"]["own"] = len(distinct)
     changed = (layout.OWN, layout.IPV4, layout.IPV4_JUMP, layout.IPV6, layout.IPV6_SPARSE_INDEX)
-    files = {**document["files"], **{name: describe(output / name).members for name in changed}}
+    files = {**document["files"], **{name: describe(output / name) for name in changed}}
     document["files"] = dict(sorted(files.items()))
     document["generation"] = hashlib.sha256(repr(document).encode()).hexdigest()
     (output / layout.MANIFEST).write_text(

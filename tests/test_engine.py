@@ -38,7 +38,7 @@ def test_the_default_and_the_environment(dataset: Path, monkeypatch: pytest.Monk
     with geolookup.open() as engine:
         assert engine.path == Path(BUNDLED)
         assert engine.metadata.name == "geolookup-world"
-        assert engine.data("8.8.8.8")["location"]["city_name"] == "Mountain View"
+        assert engine.get("8.8.8.8", "location.city_name") == "Mountain View"
 
 
 class _PathLike:

@@ -182,7 +182,7 @@ def test_a_closed_engine() -> None:
         begun = next(blocks)
     assert b"".join([begun, *blocks]).count(b"\n") == len(MIXED)
     for call in calls(engine):
-        with pytest.raises(geolookup.ClosedError):
+        with pytest.raises(geolookup.errors.ClosedError):
             call(["8.8.8.8"])
 
 

@@ -37,7 +37,7 @@ def test_the_default_engine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert geolookup.own("[10.1.2.3]", clean=True) == geolookup.own("10.1.2.3")
     with geolookup.open() as engine:
         assert [column["name"] for column in engine.metadata.columns] == own.NAMES
-    with pytest.raises(geolookup.ClosedError):
+    with pytest.raises(geolookup.errors.ClosedError):
         engine.own("8.8.8.8")
 
 

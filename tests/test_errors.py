@@ -6,9 +6,7 @@ import copy
 import inspect
 import pickle
 import traceback
-from collections.abc import Callable
 from ipaddress import IPv4Address
-from itertools import product
 from typing import Any
 
 import pyarrow as pa
@@ -26,10 +24,7 @@ from geolookup.errors import (
     near_word,
     suggestion,
 )
-from tests.datasets import SMALL
 from tests.envelopes import ERRORS, contract_errors
-from tests.internals.dataset import Dataset
-from tests.kernel.modules import MODULES
 
 KINDS = [
     kind
@@ -44,15 +39,11 @@ def restored(error: Exception) -> Any:
 
 def test_every_error_has_one_base() -> None:
     assert len(KINDS) > 15
-    public = {getattr(geolookup, name) for name in geolookup.__all__ if name.endswith("Error")}
-    assert [kind for kind in {*KINDS, *public} if not issubclass(kind, GeoLookupError)] == []
+    assert [kind for kind in KINDS if not issubclass(kind, GeoLookupError)] == []
     assert not issubclass(OutputError, DatasetError)
     assert not issubclass(BuildError, DatasetError)
     codes = {error.code: (error.message, error.http_status) for error in contract_errors()}
     assert codes == ERRORS
-    for name in ("BuildError", "DatasetError", "DiffError", "ExportError", "OutputError"):
-        assert getattr(geolookup, name) is getattr(errors, name)
-        assert name in geolookup.__all__
 
 
 def test_one_line_that_survives_pickling() -> None:
@@ -63,7 +54,7 @@ def test_one_line_that_survives_pickling() -> None:
         (BuildError("a", "bad", line=7, remedy="mend it"), "a:7: bad; mend it"),
         (errors.TableFileError("a", "bad", "mend it", row=7), "a, row 7: bad; mend it"),
         (OutputError("a\n\x1b[2J", "b\x9b", "c\u2028é"), r"a\n\x1b[2J: b\x9b; c\u2028é"),
-        (geolookup.ClosedError(), str(geolookup.ClosedError())),
+        (geolookup.errors.ClosedError(), str(geolookup.errors.ClosedError())),
     ):
         again = restored(error)
         assert (str(error), str(again)) == (text, text)
@@ -93,11 +84,6 @@ def test_hints() -> None:
     assert many.endswith(", c39 and 960 more")
 
 
-#: Calls that raise the errors of an address; a kernel has the first three.
-CALLS: list[Callable[[Any, object], object]] = [
-    lambda engine, ip: engine.data(ip),
-    lambda engine, ip: engine.explain(ip),
-]
 _PRIVATE = ("10.1.2.3", IPv4Address("10.1.2.3"), "::ffff:10.1.2.3", "fe80::77")
 ADDRESSES = [
     *((ip, geolookup.PrivateAddressError) for ip in _PRIVATE),
@@ -107,9 +93,9 @@ ADDRESSES = [
 
 def test_the_attribute_is_the_input(sample: geolookup.Engine) -> None:
     """They are ValueErrors, and only their attribute has the address."""
-    for call, (address, kind) in product(CALLS, ADDRESSES):
+    for address, kind in ADDRESSES:
         with pytest.raises(kind) as caught:
-            call(sample, address)
+            sample.explain(address)
         error = caught.value
         assert isinstance(error, ValueError)
         assert getattr(error, "address", "no member") is address
@@ -117,15 +103,6 @@ def test_the_attribute_is_the_input(sample: geolookup.Engine) -> None:
         for shown in (str(error), repr(error), text, str(vars(error)), str(error.args)):
             assert address is None or str(address) not in shown
         assert str(error) == kind.message
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_each_kernel_gives_it(module: Any) -> None:
-    kernel = module.Kernel(Dataset(SMALL))
-    for address, kind in ADDRESSES:
-        with pytest.raises(kind) as caught:
-            kernel.data(address)
-        assert caught.value.address is address
 
 
 def test_a_pickle_or_a_copy_has_no_address() -> None:

@@ -6,9 +6,7 @@ import inspect
 import pydoc
 import re
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
 from typing import Any
 
 import pytest
@@ -77,10 +75,10 @@ def rewrite(recipe: Path, isp: str) -> None:
 def test_build_and_its_options(recipe: Path, tmp_path: Path) -> None:
     report = geolookup.build(str(recipe), str(tmp_path / "data"))
     with geolookup.open(tmp_path / "data") as engine:
-        assert engine.data("8.8.8.8")["network"]["isp"] == "one"
+        assert engine.get("8.8.8.8", "network.isp") == "one"
         assert engine.generation == report.generation
     assert report.bytes == sum(path.stat().st_size for path in (tmp_path / "data").iterdir())
-    with pytest.raises(geolookup.OutputError, match="exists already"):
+    with pytest.raises(geolookup.errors.OutputError, match="exists already"):
         geolookup.build(recipe, tmp_path / "data")
     rewrite(recipe, "two")
     again = geolookup.build(recipe, tmp_path / "data", force=True)
@@ -88,7 +86,7 @@ def test_build_and_its_options(recipe: Path, tmp_path: Path) -> None:
     bad = recipe.parent / "a.csv"
     bad.write_text("network,isp\nnowhere,x\n8.8.8.0/24,one\n", encoding="utf-8")
     rejects = tmp_path / "rejects.csv"
-    with pytest.raises(geolookup.BuildError, match="rejected") as caught:
+    with pytest.raises(geolookup.errors.BuildError, match="rejected") as caught:
         geolookup.build(recipe, tmp_path / "other", rejects=str(rejects))
     assert caught.value.line == 2
     assert "nowhere" in rejects.read_text(encoding="utf-8")
@@ -109,7 +107,7 @@ def test_check_reports_what_the_command_prints(recipe: Path, tmp_path: Path) -> 
     printed = program.run("check", str(recipe), "--max-rejects", "1").stdout
     memory = re.compile(r"about [\d.]+ GB")  # of each process
     assert memory.sub("", "\n".join(report.lines()) + "\n") == memory.sub("", printed)
-    with pytest.raises(geolookup.BuildError, match="neither a file nor"):
+    with pytest.raises(geolookup.errors.BuildError, match="neither a file nor"):
         geolookup.check(tmp_path / "none")
     with pytest.raises(ValueError, match="max_rejects"):
         geolookup.check(recipe, max_rejects=-1)
@@ -125,7 +123,7 @@ def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
     assert [item.generation for item in geolookup.generations(store)] == [generation]
     assert geolookup.pack(data, archive) == Path(archive).stat().st_size
     geolookup.unpack(archive, again)
-    assert geolookup.verify(again, deep=True).generation == generation
+    assert geolookup.verify(again).generation == generation
     rewrite(recipe, "two")
     geolookup.build(recipe, data, force=True)
     traffic = recipe.parent / "t.csv"
@@ -133,7 +131,7 @@ def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
     weighed = geolookup.diff(again, data, traffic=str(traffic), traffic_count="hits", top=0)
     assert weighed.parts["ipv4"].fields["network.isp"].changed == 7
     wrong: tuple[tuple[type[Exception], str, Any], ...] = (
-        (geolookup.TableFileError, "no column 'ip'", {"traffic": traffic, "header": False}),
+        (geolookup.errors.TableFileError, "no column 'ip'", {"traffic": traffic, "header": False}),
         (ValueError, "did you mean 'csv'", {"traffic": traffic, "input_format": "cvs"}),
         (ValueError, "top", {"top": -1}),
     )
@@ -182,28 +180,20 @@ def test_commands_take_what_their_calls_take() -> None:
 # --- what ``help`` and editors show
 
 
-def alike(one: Any, other: Any) -> None:
-    """Two calls have the same parameters after ``self``: it is positional in C."""
-    stated, others = (
-        [
-            (parameter.name, parameter.kind, parameter.default)
-            for parameter in parameters(call).values()
-        ]
-        for call in (one, other)
-    )
-    assert [item for item in stated if item[0] != "self"] == others[1:], one
-
-
 def test_the_default_engine_takes_what_an_engine_takes() -> None:
-    """And says the same, but for its example and a text that names it."""
+    """And ``help`` shows the same text."""
     for name in ("answer", "get", "lookup", "lookup_json", "own"):
         call, method = getattr(geolookup, name), getattr(geolookup.Engine, name)
-        alike(call, method)
-        text, of_method = (
-            re.sub(r"(?s)>>> .*?\n\n", "", inspect.getdoc(item) or "", count=1)
-            for item in (call, method)
+        stated, of_method = (
+            [(item.name, item.kind, item.default) for item in parameters(one).values()]
+            for one in (call, method)
         )
-        assert text.replace(" from the default dataset", "") == of_method
+        assert of_method[0][0] == "self"
+        assert stated == of_method[1:]
+        text = inspect.getdoc(method) or ""
+        assert text.startswith("Return the ")
+        assert pydoc.plain(pydoc.render_doc(call)).count(text.splitlines()[0]) == 1
+        assert inspect.getdoc(call) == text
 
 
 def test_the_public_names_and_a_misspelt_one() -> None:
@@ -212,6 +202,7 @@ def test_the_public_names_and_a_misspelt_one() -> None:
     for name, hint in (
         ("lokup", "did you mean 'lookup'?"),
         ("get_many", "an engine has it: geolookup.open().get_many"),
+        ("BuildError", "it is geolookup.errors.BuildError"),
         ("Reader", "geolookup.open() opens a dataset, dir(geolookup) lists the names"),
     ):
         with pytest.raises(AttributeError) as caught:
@@ -244,44 +235,43 @@ assert geolookup.generations is geolookup.__dict__['generations']
         assert call in shown
 
 
-@pytest.mark.usefixtures("_no_default_engine")
-def test_threads_share_one_default_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[geolookup.Engine] = []
-    barrier = Barrier(8)
-    real = geolookup.open
-
-    def slowly() -> geolookup.Engine:
-        barrier.wait()
-        opened.append(real())
-        return opened[-1]
-
-    monkeypatch.setattr(geolookup, "open", slowly)
-    with ThreadPoolExecutor(8) as pool:
-        engines = set(pool.map(lambda _: geolookup._engine(), range(8)))
-    assert len(opened) == 8
-    assert len(engines) == 1
-    assert geolookup._engine() in engines
-
-
 @pytest.mark.parametrize("kernel", ["python", ""])
-def test_the_call_for_json_opens_the_default_dataset(kernel: str) -> None:
-    """It is a call of a kernel, without a function around it; processes can send it."""
+def test_the_calls_of_the_package_open_the_default_dataset(kernel: str) -> None:
+    """They are calls of a kernel, without functions around them; processes can send them."""
     done = program.python(
-        "import copy, geolookup, os, pickle, sys, threading\n"
-        "from geolookup import lookup_json\n"
-        "sent = pickle.dumps(lookup_json)\n"
-        "assert not geolookup._default\n"
-        "threads = [threading.Thread(target=lookup_json, args=['8.8.8.8']) for _ in range(8)]\n"
-        "[thread.start() for thread in threads]\n"
-        "[thread.join() for thread in threads]\n"
-        "engine = geolookup._default['engine']\n"
-        "for call in (lookup_json, pickle.loads(sent), copy.copy(lookup_json)):\n"
-        "    for ip in ('8.8.8.8', '10.0.0.1', 'x'):\n"
-        "        assert call(ip, at=0) == engine.lookup_json(ip, at=0)\n"
-        "assert lookup_json(' 8.8.8.8 ', at=0, clean=True) == engine.lookup_json('8.8.8.8', at=0)\n"
-        "if child := os.fork():\n"
-        "    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
-        "assert lookup_json('8.8.8.8', at=0) == engine.lookup_json('8.8.8.8', at=0)\n",
+        """
+import copy, geolookup, os, pickle, sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+opened, barrier, real = [], Barrier(8), geolookup.open
+def slowly():
+    barrier.wait()
+    opened.append(real())
+    return opened[-1]
+geolookup.open = slowly
+
+calls = {name: getattr(geolookup, name) for name in ("get", "answer", "lookup", "lookup_json")}
+sent = {name: pickle.dumps(call) for name, call in calls.items()}
+assert not opened
+with ThreadPoolExecutor(8) as pool:
+    assert set(pool.map(lambda _: geolookup.get("8.8.8.8", "country"), range(8))) == {"US"}
+assert len(opened) == 8
+engine, = {geolookup._default.engine() for _ in range(2)}
+assert engine in opened
+def same():
+    for name, call in calls.items():
+        for one in (call, pickle.loads(sent[name]), copy.copy(call)):
+            for ip in ("8.8.8.8", "10.0.0.1", "x"):
+                if name == "get":
+                    assert one(ip, "asn", at=0) == engine.get(ip, "asn", at=0)
+                else:
+                    assert str(one(ip, at=0)) == str(getattr(engine, name)(ip, at=0))
+same()
+if child := os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+same()
+""",
         GEOLOOKUP_KERNEL=kernel,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -78,7 +78,7 @@ def compare(
     """Every probe's member ``group.name`` equals what the oracle says."""
     group, name = path.split(".")
     for address in probes:
-        data: Any = engine.data(str(address), at=0)
+        data: Any = engine.lookup(str(address), at=0)["data"]
         assert data[group].get(name) == oracle(address), address
 
 

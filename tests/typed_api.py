@@ -35,7 +35,6 @@ def looking_up(engine: geolookup.Engine, at: datetime) -> None:
         assert_type(envelope, geolookup.Envelope)
     texts = engine.lookup_json("8.8.8.8", at=at), geolookup.lookup_json("8.8.8.8")
     assert_type(texts, tuple[bytes, bytes])
-    assert_type(engine.data("8.8.8.8", at=at), geolookup.Data)
     engine.lookup("8.8.8.8", at)  # type: ignore[call-arg]
     engine.lookup()  # type: ignore[call-arg]
 
@@ -96,15 +95,16 @@ def reading_values(engine: geolookup.Engine, texts: list[str]) -> None:
     assert_type(engine.get("8.8.8.8", "time.current_timestamp", at=0), int | None)
     assert_type(engine.get("8.8.8.8", "asn"), int | None)
     assert_type(engine.get("8.8.8.8", "network"), geolookup.Network | None)
-    assert_type(engine.get("8.8.8.8", "country", default="", clean=True), str)
-    assert_type(engine.get("8.8.8.8", "asn", default=None), int | None)
-    assert_type(engine.get("8.8.8.8", "country", default=0), str | int)
-    assert_type(engine.get("8.8.8.8", "country", "asn", "time"), tuple[Any, ...])
-    assert_type(engine.get("8.8.8.8", ["country"], default=""), tuple[Any, ...])
-    assert_type(engine.get("8.8.8.8", texts), tuple[Any, ...])
+    assert_type(engine.get("8.8.8.8", "time"), geolookup.Time | None)
     assert_type(geolookup.get("8.8.8.8", "country"), str | None)
-    assert_type(geolookup.get("8.8.8.8", "asn", default=0), int)
-    assert_type(geolookup.get("8.8.8.8", "country", "asn"), tuple[Any, ...])
+    for value in (
+        engine.get("8.8.8.8", "country", default="", clean=True),
+        engine.get("8.8.8.8", "country", "asn", "time"),
+        engine.get("8.8.8.8", ["country"], default=""),
+        engine.get("8.8.8.8", texts),
+        geolookup.get("8.8.8.8", "asn", default=0),
+    ):
+        assert_type(value, Any)
     engine.get("8.8.8.8", "contry")  # type: ignore[call-overload]
     engine.get("8.8.8.8", "country", "contry")  # type: ignore[call-overload]
     geolookup.get("8.8.8.8", "contry")  # type: ignore[call-overload]
@@ -120,12 +120,10 @@ def reading_own_columns(engine: geolookup.Engine) -> None:
     site = geolookup.OwnField("own.site_id")
     columns = engine.own("10.0.0.1"), geolookup.own("10.0.0.1", clean=True)
     assert_type(columns, tuple[dict[str, Any] | None, dict[str, Any] | None])
-    assert_type(engine.get("10.0.0.1", "own"), dict[str, Any] | None)
+    assert_type(engine.get("10.0.0.1", "own"), Any)
     assert_type(engine.get("10.0.0.1", site), Any)
-    assert_type(geolookup.get("10.0.0.1", site, default=""), Any)
-    assert_type(engine.get("10.0.0.1", site, "country"), tuple[Any, ...])
-    assert_type(engine.get("10.0.0.1", ["own.site_id"]), tuple[Any, ...])
-    assert_type(engine.get_many(["10.0.0.1"], "own"), list[dict[str, Any] | None])
+    assert_type(geolookup.get("10.0.0.1", site, "country", default=""), Any)
+    assert_type(engine.get("10.0.0.1", ["own.site_id"]), Any)
     assert_type(engine.get_many(["10.0.0.1"], site), list[Any])
     assert_type(engine.answer("10.0.0.1").own.site_id, Any)
     engine.get("10.0.0.1", "own.site_id")  # type: ignore[call-overload]
@@ -139,12 +137,8 @@ def unknown_values_are_none(engine: geolookup.Engine) -> None:
     latitude: float = engine.get("10.0.0.1", "lat")  # type: ignore[assignment]
     is_eu: bool = engine.get("10.0.0.1", "country_is_eu")  # type: ignore[assignment]
     time: geolookup.Time = engine.get("10.0.0.1", "time", at=0)  # type: ignore[assignment]
-    numbers: list[int] = engine.get_many(["10.0.0.1"], "asn")  # type: ignore[assignment]
-    cities: list[str] = engine.get_many(["10.0.0.1"], "city", at=0)  # type: ignore[assignment]
-    print(number, city, names, latitude, is_eu, time, numbers, cities)
     known: int = geolookup.get("10.0.0.1", "asn", default=0)
-    known_many: list[str] = engine.get_many(["10.0.0.1"], "city", default="")
-    print(known, known_many)
+    print(number, city, names, latitude, is_eu, time, known)
 
 
 def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
@@ -153,13 +147,11 @@ def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
         assert_type(answers, list[geolookup.Envelope])
     assert_type(engine.lookup_many_json(ips), list[bytes])
     assert_type(engine.json_lines(ips), Iterator[bytes])
-    assert_type(engine.get_many(ips, "ip"), list[str | None])
-    assert_type(engine.get_many(ips, "asn", default=0, at=[0, at]), list[int])
-    assert_type(engine.get_many(ips, "network"), list[geolookup.Network | None])
-    assert_type(engine.get_many(ips, ["ip", "time"], at=at), list[tuple[Any, ...]])
-    assert_type(engine.get_many(ips, "country", "asn"), list[tuple[Any, ...]])
+    assert_type(engine.get_many(ips, "asn", default=0, at=[0, at]), list[Any])
+    assert_type(engine.get_many(ips, ["ip", "time"], at=at), list[Any])
+    assert_type(engine.get_many(ips, "country", "asn"), list[Any])
     engine.lookup_many(5)  # type: ignore[arg-type]
-    engine.get_many(ips, "contry")  # type: ignore[call-overload]
+    engine.get_many(ips, "contry")  # type: ignore[arg-type]
     geolookup.get_many(ips, "country")  # type: ignore[attr-defined]
 
 
@@ -186,7 +178,7 @@ def walking(engine: geolookup.Engine) -> None:
     engine.prefix_table(by="contry")  # type: ignore[arg-type]
     for network, values in engine.prefixes(by=["city", "asn"], within=IPv4Network("8.0.0.0/8")):
         assert_type(network, Network)
-        assert_type(values, tuple[Any, ...])
+        assert_type(values, Any)
 
 
 def describing(engine: geolookup.Engine) -> None:
@@ -224,7 +216,7 @@ def publishing(dataset: Path, store: str, archive: str) -> None:
 
 
 def comparing(old: Path, new: str) -> None:
-    assert_type(geolookup.verify(new, deep=True).files, int)
+    assert_type(geolookup.verify(new).files, int)
     result = geolookup.diff(old, new, fail_if=["country_moved > 2%"], traffic=old, top=3)
     assert_type([verdict.gate for verdict in result.failed], list[str])
     assert_type(result.old.generation, str)
@@ -233,12 +225,12 @@ def comparing(old: Path, new: str) -> None:
 
 def failing(engine: geolookup.Engine) -> int:
     try:
-        engine.data("10.0.0.1")
+        engine.explain("10.0.0.1")
     except geolookup.InvalidAddressError as error:
         assert_type(error.code, int)
         assert_type(error.address, object)
         return error.code
-    except geolookup.ContractError as error:
+    except geolookup.errors.ContractError as error:
         assert_type(error.message, str)
         return error.http_status
     except geolookup.DatasetError as error:

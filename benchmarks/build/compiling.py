@@ -57,7 +57,6 @@ def _after(sources: Path, dataset: Path) -> dict[str, float]:
     steps: dict[str, Callable[[], object]] = {
         "Arrow itself reads the cells": lambda: _read(sources),
         "verify": lambda: geolookup.verify(dataset),
-        "verify --deep": lambda: geolookup.verify(dataset, deep=True),
         "SHA-256": lambda: _digest(dataset),
         "export of cities to MMDB": lambda: _export(dataset),
     }

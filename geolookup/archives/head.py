@@ -20,7 +20,7 @@ from pathlib import Path
 from geolookup.archives.members import Members, open_members
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, parsed_manifest
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.errors import DatasetError
 from geolookup.signing.statement import LARGEST_SIGNATURE, SIGNATURE
 
 _MARK, _VERSION = "geolookup-archive", 3
@@ -47,11 +47,11 @@ class Head:
     def of(cls, manifest_text: bytes, signature: bytes | None, path: Path) -> Head:
         """Return the head of a dataset; DatasetError naming ``path`` for a damaged manifest."""
         manifest = parsed_manifest(manifest_text, path)
-        if manifest.file_names != set(manifest.expected_files):
-            problem = "the files in the manifest are not the files of a dataset"
-            raise DatasetError(path, problem, REBUILD)
-        files = {name: (file.bytes or 0, file.sha256) for name, file in manifest.files.items()}
-        return cls(manifest_text, manifest, dict(sorted(files.items())), signature)
+        files = {
+            name: (entry["bytes"], entry.get("sha256"))
+            for name, entry in sorted(manifest.files.items())
+        }
+        return cls(manifest_text, manifest, files, signature)
 
     def texts(self) -> Iterator[tuple[str, bytes]]:
         """Yield name and content of each file of the dataset that the head holds."""

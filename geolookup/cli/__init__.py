@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from geolookup.contract.address import is_address
 from geolookup.errors import GeoLookupError, line_text, name_text
+from geolookup.kernel.lookups import state_of
 from geolookup.terminal import filter_terminals
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def note_age(engine: Engine) -> None:
     """Print one line on standard error if the data are older than 180 days."""
     from geolookup.store.requirements import age_notice
 
-    notice = age_notice(engine.snapshot().dataset)
+    notice = age_notice(state_of(engine).dataset)
     if notice is not None:
         say(f"geolookup: {notice}")
 

@@ -21,6 +21,7 @@ from geolookup.cli.answer_formats import Csv, Json, parse, with_own
 from geolookup.contract.fields import COLUMNS, OWN
 from geolookup.contract.localtime import instant
 from geolookup.errors import DatasetError, count_text
+from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
     from geolookup.cli.address_input import Block
@@ -66,7 +67,7 @@ def _table(question: Question) -> Format:
 
     fields = question.fields
     if fields is None:
-        own = question.engine.snapshot().dataset.schema.own
+        own = state_of(question.engine).dataset.schema.own
         return Table(overview(question.engine), (), question.read(own))
     columns = tuple(field for field in fields if field.path != "ip")
     names = ("ip", *(field.path for field in columns))
@@ -94,7 +95,7 @@ def print_answers(
 ) -> int:
     """Print an answer for each address; return the number of errors. ``form`` names a format."""
     show = _format(form, question)
-    lines = question.engine.snapshot().lines()
+    lines = state_of(question.engine).lines()
     failures, errors = 0, _Errors()
     for block in blocks(addresses, clean=question.clean):
         try:

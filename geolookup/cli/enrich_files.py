@@ -10,6 +10,7 @@ import click
 
 from geolookup.cli import exit_on_signals, fail, options, table_options
 from geolookup.cli.command import command
+from geolookup.kernel.lookups import state_of
 
 
 @command("enrich")
@@ -28,9 +29,8 @@ from geolookup.cli.command import command
 @click.option(
     "--on-invalid",
     type=click.Choice(["null", "raise"]),
-    default="null",
-    show_default=True,
-    help="For an address without an answer: write nulls, or stop with an error.",
+    help="For an address without an answer: write nulls, or stop with an error. [default: null, "
+    "but a file without any address is refused]",
 )
 @options.at
 @table_options.times()
@@ -40,12 +40,6 @@ from geolookup.cli.command import command
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
 @click.option(
     "--threads", metavar="N", type=click.IntRange(min=1), help="Threads. [default: one per core]"
-)
-@click.option(
-    "--compression-level",
-    metavar="1..9",
-    type=click.IntRange(1, 9),
-    help="Level of .gz outputs: 1 (fastest) to 9 (smallest). [default: 4]",
 )
 @options.force("existing outputs")
 def enrich(
@@ -85,7 +79,7 @@ def enrich(
     if parameters["as_of_column"] is not None and options.instant_of() is not None:
         fail("--as-of is for all rows, --as-of-column for each row; pass one of them")
     with options.open_dataset(dataset) as engine:
-        fields = options.fields_of(paths, engine.snapshot().dataset.schema)
+        fields = options.fields_of(paths, state_of(engine).dataset.schema)
         enriching = EnrichOptions(
             column=ip_column,
             fields=tuple(field.path for field in fields),

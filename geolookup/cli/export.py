@@ -13,6 +13,7 @@ from geolookup.cli.command import command
 from geolookup.errors import count_text
 from geolookup.export import write
 from geolookup.export.formats import FORMATS, options_of_formats
+from geolookup.kernel.lookups import state_of
 
 _IS_FLAT = "the schema is flat, for maxminddb; for geoip2 choose another, such as --schema city"
 #: Short options.
@@ -79,7 +80,7 @@ def export(
     exit_on_signals()
     values = {name: value for name, value in parameters.items() if value not in (None, ())}
     with options.open_dataset(dataset) as engine:
-        data = engine.snapshot().dataset
+        data = state_of(engine).dataset
         counts = write(data, output, format_name, values, Progress(), force=force)
     counts_text = ", ".join(
         count_text(count, name.removesuffix("s"), name) for name, count in counts.items()

@@ -19,6 +19,7 @@ from geolookup.contract.envelope import failure, to_json
 from geolookup.contract.fields import STORED
 from geolookup.contract.paths import resolve_fields
 from geolookup.errors import AddressError, line_text, short_id
+from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
@@ -82,7 +83,7 @@ def history(
 def _fields(engine: Engine, paths: tuple[str, ...]) -> list[Any]:
     """Return the paths of stored fields; exits with 2 for another name."""
     try:
-        fields = resolve_fields(paths, engine.snapshot().dataset.schema.stored, "--fields")
+        fields = resolve_fields(paths, state_of(engine).dataset.schema.stored, "--fields")
     except ValueError as error:
         fail(str(error))
     return [field.path for field in fields]

@@ -18,6 +18,7 @@ from geolookup.cli.terminal_text import (
     value_text,
 )
 from geolookup.errors import line_text
+from geolookup.kernel.lookups import state_of
 from geolookup.terminal import own_sequence
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     require_output("annotate writes the text to it")
     encode = _tag_encoder(is_colored=_is_colored(color))
     with options.open_dataset(dataset) as engine:
-        state = engine.snapshot()
+        state = state_of(engine)
         try:
             tag_template = Template(template, value_text, "--template", state.dataset.schema)
         except ValueError as error:
@@ -150,7 +151,7 @@ def grep(
     before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
     mark = (before, after) if _is_colored(color) and not inverted else None
     with options.open_dataset(dataset) as engine:
-        state = engine.snapshot()
+        state = state_of(engine)
         conditions = read_conditions(state.dataset, where, "--where", not_)
         options.note_age(engine)
         note_absent_values(state.dataset, conditions)

@@ -7,6 +7,7 @@ import click
 from geolookup.cli import options, require_output, table_options
 from geolookup.cli.answers import FORMATS, Question, end, print_answers
 from geolookup.cli.command import command
+from geolookup.kernel.lookups import state_of
 
 
 @command("lookup")
@@ -53,7 +54,7 @@ def lookup(
     """
     require_output("answers are written there")
     with options.open_dataset(dataset) as engine:
-        fields = options.fields_of(paths, engine.snapshot().dataset.schema) or None
+        fields = options.fields_of(paths, state_of(engine).dataset.schema) or None
         options.note_age(engine)
         failures = print_answers(addresses, Question(engine, fields, clean, compact), form, at)
     end(addresses, failures)

@@ -15,6 +15,7 @@ import geolookup
 from geolookup.cli import exit_on_signals, fail, options, require_output
 from geolookup.cli.command import command
 from geolookup.errors import line_text
+from geolookup.kernel.lookups import state_of
 from geolookup.prefixes.list_text import Changes, Lists, Settings, Syntax
 from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.store.paths import dataset_path
@@ -127,7 +128,7 @@ def prefixes(
     _check_since(since, syntax, output)
     settings = _settings(syntax, names)
     with options.open_dataset(dataset) as engine:
-        data = engine.snapshot().dataset
+        data = state_of(engine).dataset
         query = _question(data, where, not_, within, family, aggregate=aggregate, by=by)
         with _output_stream(output, force=force) as stream:
             note_absent_values(data, query.conditions)
@@ -217,7 +218,7 @@ def _changes(since: str, query: Question, syntax: Syntax, current: Lists) -> Cha
     if path.is_dir():
         with geolookup.open(path) as former:
             changed = changes(
-                lists(Selection(former.snapshot().dataset, query), syntax.entries), current
+                lists(Selection(state_of(former).dataset, query), syntax.entries), current
             )
     else:
         changed = changes(read_list(path, syntax), current)

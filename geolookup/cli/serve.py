@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
 
 import click
@@ -122,6 +123,10 @@ def serve(**options: Any) -> None:
     """
     if find_spec("granian") is None:
         fail("the HTTP server is not installed; run pip install 'geolookup[http]'")
+    import geolookup
     from geolookup.http import Settings, serve
 
-    serve(Settings(**options, overlay=overlay_path(), as_of=instant_of()))
+    of_open = signature(geolookup.open).parameters
+    opening = {name: options.pop(name) for name in [*options] if name in of_open}
+    opening |= {"overlay": overlay_path(), "as_of": instant_of()}
+    serve(Settings(**options, opening=opening))

@@ -104,19 +104,16 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
 
 @command("verify")
 @options.past_dataset_object
-@click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
 @key_options.trusted_keys
-def verify(dataset: str | None, deep: bool, trusted_keys: tuple[str, ...] | None) -> None:
+def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
     """Read every byte of DATASET, or of the current generation of a store, and check it.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    Checks the manifest, sizes, digests, layout, the order of intervals, row numbers,
-    values and their JSON texts, and the generation id. --deep also checks coverage,
-    the names of time zones, and a sample of lookups. Exits with 1 and one line per
-    damage on standard error if anything is damaged, or if no key of --trusted-key has
-    signed the dataset.
+    Checks the manifest, sizes, digests, layout, the order of intervals, row numbers and
+    the generation id. Exits with 1 and one line per damage on standard error if anything
+    is damaged, or if no key of --trusted-key has signed the dataset.
 
-    Example: geolookup verify mydata --deep
+    Example: geolookup verify mydata
     """
     from geolookup.integrity import examine
 
@@ -125,7 +122,7 @@ def verify(dataset: str | None, deep: bool, trusted_keys: tuple[str, ...] | None
         problem = "not a folder" if path.exists() else "no such folder"
         fail(f"{name_text(str(path))}: {problem}; name a dataset or a store")
     folder = Path(resolve.folder(path))
-    report = examine(folder, deep=deep, trusted_keys=trusted_keys)
+    report = examine(folder, trusted_keys=trusted_keys)
     for damage in report.damages:
         click.echo(f"geolookup: {damage}", err=True)
     if report.damages:

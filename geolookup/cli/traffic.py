@@ -19,6 +19,7 @@ from geolookup.cli import (
 )
 from geolookup.cli.command import command
 from geolookup.contract.display import join_values
+from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
     from geolookup.contract.fields import Field
@@ -73,11 +74,11 @@ def summarize(
     exit_on_signals()
     column = AddressColumn(ip_column, delimiter, header, clean)
     with options.open_dataset(dataset) as engine:
-        fields = _fields(engine.snapshot().dataset, by)
+        fields = _fields(state_of(engine).dataset, by)
         summary = Summary(engine, fields=fields)
         count_files(summary, table_files(source, input_format), column)
         document = _document(summary, fields, top)
-        for line in summary.malformed:
+        for line in summary.notes:
             click.echo(line, err=True)
         options.note_age(engine)
     click.echo(json_text(document) if as_json else "\n".join(_lines(document)))
@@ -135,12 +136,12 @@ def map(  # noqa: A001 - the name of the command
     check_output(output, force=force)
     column = AddressColumn(ip_column, delimiter, header, clean)
     with options.open_dataset(dataset) as engine:
-        traffic = Traffic(engine.snapshot())
+        traffic = Traffic(state_of(engine))
         summary = Summary(engine, traffic)
         count_files(summary, files, column, TimeColumn(time_column, time_zone))
         shown_sections = list(sections(summary, traffic, engine.metadata, top, min_count))
         head = lead(summary, traffic, min_count)
-        for line in summary.malformed:
+        for line in summary.notes:
             click.echo(line, err=True)
         options.note_age(engine)
     written = write_page(output, title(source), head, shown_sections, force=force)
@@ -159,9 +160,9 @@ def _fields(dataset: Dataset, names: tuple[str, ...]) -> tuple[Field, ...]:
 
 def _document(summary: Summary, by: tuple[Field, ...], top: int) -> dict[str, Any]:
     from geolookup.files.summarize import KINDS
-    from geolookup.tables.take import of_rows
+    from geolookup.tables.take import of_table
 
-    kinds = {kind: of_rows(paths) for kind, paths in KINDS.items()}
+    kinds = {kind: of_table(paths) for kind, paths in KINDS.items()}
     if by:
         kinds = {field.path: (field,) for field in by}
     document: dict[str, Any] = {**summary.totals()}

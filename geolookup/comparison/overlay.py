@@ -19,7 +19,6 @@ from geolookup.contract.address import MAX
 from geolookup.contract.fields import LOCATION, NETWORK, OWN
 from geolookup.contract.special import CARRIES_IPV4, PUBLIC, Range, partition
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.dataset.intervals import (
     F64,
@@ -211,13 +210,7 @@ def _partition(path: str, starts: Starts, limits: Range) -> tuple[Addresses, sli
     # From the first interval on unless limited: ``is_partition`` then checks that it begins at 0.
     begin = starts.holding(limits[0]) if limits[0] else 0
     part = slice(max(begin, 0), starts.holding(limits[1]) + 1)
-    highs = np.asarray(starts.highs)[part]
-    if isinstance(starts.lows, EncodedColumn):
-        values = np.asarray(starts.lows.values)
-        low = values[_within(path, starts.lows.indices, part, len(values))]
-        addresses = Addresses(low, highs)
-    else:
-        addresses = Addresses(highs)
+    addresses = starts.take(part)
     if limits[0]:
         addresses = clamp(addresses, *limits)
     if not is_partition(addresses, limits[0]):

@@ -40,6 +40,7 @@ from geolookup.compat import (
 from geolookup.engine import Engine
 from geolookup.engine import open as open_engine
 from geolookup.errors import ClosedError, InvalidAddressError
+from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
     import os
@@ -192,7 +193,7 @@ class Reader:
     def _current(self) -> Rows:
         """Return the rows of the dataset in use; a reload may have installed another."""
         try:
-            state = self._engine.snapshot()
+            state = state_of(self._engine)
         except ClosedError:
             raise ValueError("the reader is closed; open the dataset again") from None
         rows = self._rows

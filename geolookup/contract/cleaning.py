@@ -12,9 +12,16 @@ A list of nodes is an ``X-Forwarded-For`` or a ``Forwarded`` header. Strategy: o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from geolookup.contract.address import IPV4_MAX, MAPPED, effective, is_address, parse_text
+from geolookup.contract.address import (
+    IPV4_MAX,
+    MAPPED,
+    canonical,
+    effective,
+    is_address,
+    parse_text,
+)
 from geolookup.contract.special import is_private
 from geolookup.errors import InvalidAddressError
 
@@ -31,11 +38,11 @@ _PORT = rf"(?::(?:{_NUMBER}|{_NAME}))?"
 _ZONE = r"%[0-9A-Za-z._~-]{1,64}"
 _IPV4 = r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
 _IPV6 = r"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]{1,44}"
-#: A node: its port is 0 to 65535 or obfuscated, its zone id one of RFC 4007, section 11.
-#: One of the groups is the address.
+#: A node: its port is 0 to 65535 or obfuscated, its zone id one of RFC 4007, section 11. A host's
+#: length, ``/32`` or ``/128``, is of PostgreSQL's inet. One of the groups is the address.
 NODE = (
-    rf"^(?:\[(?P<bracketed>{_IPV6})(?:{_ZONE})?\]{_PORT}|(?P<plain>{_IPV4}){_PORT}"
-    rf"|\[(?P<literal>{_IPV4})\]{_PORT}|(?P<zoned>{_IPV6})(?:{_ZONE})?)$"
+    rf"^(?:\[(?P<bracketed>{_IPV6})(?:{_ZONE})?\]{_PORT}|(?P<plain>{_IPV4})(?:/32|{_PORT})"
+    rf"|\[(?P<literal>{_IPV4})\]{_PORT}|(?P<zoned>{_IPV6})(?:/128|{_ZONE})?)$"
 )
 _NODE = re.compile(NODE)
 #: An entry that states no address: absent, unknown, or obfuscated (RFC 7239, section 6).
@@ -51,6 +58,12 @@ _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _PARAMETER = re.compile(
     rf"[ \t]*(?:({_TOKEN})=([!#$%&'*+.^_`|~0-9A-Za-z:\[\]-]+|{_QUOTED})[ \t]*)?(?=(;)|$)"
 )
+_DECIMAL = re.compile(r"[1-9][0-9]{7,9}")
+#: 1.0.0.0: a smaller number is rather an identifier than an address of 0.0.0.0/8.
+_FIRST_DECIMAL = 1 << 24
+_DEFANGED = re.compile(r"[\[(]([.:])[\])]")
+_LIST_BLANK = re.compile(r",(?:\+|%20)")
+_ENCLOSED = re.compile(r"""(\\?["'])(.*)\1""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
 #: Parts of any text that may be an address; ``readings`` parses them.
 # IPv6: a run of hexadecimal digits, colons and dots with two colons or more. IPv4: four
@@ -65,8 +78,9 @@ IN_TEXT = re.compile(
 def clean_text(value: object) -> object:
     """Return the address in a text; any other value, and a text without one, unchanged.
 
-    Removes white space and a pair of double quotes around the text, brackets, a port and a zone
-    id: ``" [2001:db8::1%eth0]:443 "`` gives ``"2001:db8::1"``. Of a list separated by commas
+    Removes white space, quotes and backslashes around the text, brackets, a port, a zone id and
+    the length of a host: ``" [2001:db8::1%eth0]:443 "`` gives ``"2001:db8::1"``. Reads
+    ``8[.]8[.]8[.]8``, and a number of eight digits or more as IPv4. Of a list separated by commas
     (``X-Forwarded-For``, or the ``for`` of ``Forwarded``, RFC 7239) the first public address
     is returned, else the first address; a list with a malformed entry is returned unchanged.
     A client can write any address into such a list. Takes time in proportion to the length;
@@ -75,11 +89,23 @@ def clean_text(value: object) -> object:
     if not issubclass(type(value), str):
         return value
     text = str.__str__(value).strip(BLANKS)
-    if len(text) > LONGEST:
-        return value
-    is_list = "," in text or "=" in text
-    address = _first_public(_unquote_list(text)) if is_list else node_address(_unquote(text))
+    address = _address_in(text) if len(text) <= LONGEST else None
     return value if address is None else address
+
+
+def would_clean(texts: Iterable[object]) -> int:
+    """Return how many texts ``clean_text`` changes; for a message that names the option."""
+    return sum(clean_text(text) != text for text in texts)
+
+
+def _address_in(text: str) -> str | None:
+    if _DECIMAL.fullmatch(text) and _FIRST_DECIMAL <= int(text) <= IPV4_MAX:
+        return canonical(4, int(text))
+    text = _DEFANGED.sub(r"\1", text)
+    if "," in text or "=" in text:
+        # Logs write the blank after a comma as "+" (IIS) or "%20" (CloudFront).
+        return _first_public(_LIST_BLANK.sub(",", _unquote_list(text)))
+    return node_address(_unquote(text).lstrip("\\"))
 
 
 def node_address(text: str) -> str | None:
@@ -109,7 +135,9 @@ def forwarded(line: str) -> Iterator[str | None]:
     RFC 7239, section 4. From right to left, because each proxy adds an element at the right: quotes
     that a client opens and does not close hide none of them.
     """
-    return map(_for_address, _elements(line))
+    # RFC 9110, section 5.6.1: empty elements are ignored.
+    elements = (text for text in _elements(line) if text is None or text.strip(BLANKS))
+    return map(_for_address, elements)
 
 
 def readings(part: str) -> set[Address]:
@@ -131,9 +159,8 @@ def address_of(text: str | None) -> Address | None:
 
 
 def _unquote(text: str) -> str:
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        return text[1:-1].strip(BLANKS)
-    return text
+    enclosed = _ENCLOSED.fullmatch(text)
+    return enclosed[2].strip(BLANKS) if enclosed else text
 
 
 def _unquote_list(text: str) -> str:

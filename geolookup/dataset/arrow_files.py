@@ -11,9 +11,8 @@ from __future__ import annotations
 import hashlib
 import mmap
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,17 +23,14 @@ from geolookup.contract import fields
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses
-from geolookup.dataset.manifest import BufferDescription, FileDescription, Manifest
+from geolookup.dataset.manifest import Manifest
 from geolookup.parallel import in_order, threads_for
 
-# Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
-_COMMA = pa.scalar(",", pa.string())
-#: The kind of a column of texts, or of lists of them, in the digest of a generation.
-_TEXT = "text"
-#: Rows that are digested at once: a multiple of 8, for the validity bits.
+if TYPE_CHECKING:
+    from geolookup.dataset.manifest import Entry
+
+#: Rows that are digested at once: part of the definition of a generation id.
 _ROWS = 1 << 18
-#: A part of a column, and what makes its bytes.
-_Part = tuple[Callable[[Any], Any], Any]
 
 
 def type_of(field: fields.Field) -> pa.DataType:
@@ -89,25 +85,27 @@ def starts_of(table: pa.RecordBatch | pa.Table) -> Addresses:
     return Addresses(numbers_of(table, "start_low"), numbers_of(table, "start_high"))
 
 
-def describe(path: Path) -> FileDescription:
+def describe(path: Path) -> Entry:
     """Return the manifest's entry of a file: size, digest, rows, and where each buffer lies."""
     with path.open("rb") as file:  # read, not mapped: mapped pages count as memory of the process
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     batch, whole = read(path)
-    return FileDescription.of(whole.size, sha256, batch.num_rows, columns_of(batch, whole))
+    columns = columns_of(batch, whole)
+    return {"bytes": whole.size, "sha256": sha256, "rows": batch.num_rows, "columns": columns}
 
 
-def columns_of(batch: pa.RecordBatch, whole: pa.Buffer) -> dict[str, BufferDescription]:
-    """Return the type and buffers of each column."""
+def columns_of(batch: pa.RecordBatch, whole: pa.Buffer) -> dict[str, Any]:
+    """Return the type and buffers of each column, as the manifest has them."""
     return {name: _array(batch.column(name), whole.address) for name in batch.schema.names}
 
 
-def _array(array: pa.Array, base: int) -> BufferDescription:
+def _array(array: pa.Array, base: int) -> dict[str, Any]:
     buffers = [_buffer(buffer, base) for buffer in array.buffers()]
-    if not pa.types.is_dictionary(array.type):
-        return BufferDescription.of(str(array.type), buffers)
-    values = array.dictionary
-    return BufferDescription.of(str(array.type), buffers, _array(values, base), len(values))
+    described: dict[str, Any] = {"type": str(array.type), "buffers": buffers}
+    if pa.types.is_dictionary(array.type):
+        values = array.dictionary
+        described["dictionary"] = {"length": len(values), **_array(values, base)}
+    return described
 
 
 def _buffer(buffer: pa.Buffer | None, base: int) -> list[int] | None:
@@ -148,105 +146,60 @@ def generation(
 ) -> str:
     """Return the SHA-256 over a manifest's logical part and the columns that it describes.
 
-    A thread decodes the next part of a column while one is digested. ``digested`` is called after
-    each part.
+    Dictionaries and lists are not decoded: a forged one could make any number of bytes of few.
+    ``digested`` is called after each part.
     """
     digest = hashlib.sha256(manifest.logical())
     parts = (
         part
         for name in sorted(tables)
         for column, values in zip(tables[name].schema.names, tables[name].columns, strict=True)
-        for part in _parts_of(f"{name}/{column}", values)
+        for part in _parts(f"{name}/{column}", _whole(values))
     )
     threads = min(1, threads_for(max(len(table) for table in tables.values())))
-    with in_order(_bytes_of, parts, threads) as buffers:
-        for buffer in buffers:
-            digest.update(buffer)
+    with in_order(_bytes_of, parts, threads) as results:
+        for buffers in results:
+            for buffer in buffers:
+                digest.update(buffer)
             digested()
     return digest.hexdigest()
 
 
-def _parts_of(name: str, values: pa.Array | pa.ChunkedArray) -> Iterator[_Part]:
-    """Yield the input of a column's digest: its head, then in parts validity bits and buffers."""
-    values = _whole(values)
-    is_dictionary = pa.types.is_dictionary(values.type)
-    kind = values.type.value_type if is_dictionary else values.type
-    # b"location.arrow/city_name:text:3\n", then bits, lengths and bytes.
-    yield _head, f"{name}:{_kind(kind)}:{len(values)}\n"
-    makers = (_bits, _lengths, _text) if _kind(kind) == _TEXT else (_bits, _numbers)
-    if values.null_count == len(values):  # as most fields of most datasets
-        makers = (_bits, partial(_zeros, "int64" if _kind(kind) == _TEXT else _kind(kind)))
-    for make in makers:
-        for begin in range(0, len(values), _ROWS):
-            yield make, values.slice(begin, _ROWS)
+def _parts(name: str, values: pa.Array) -> Iterator[str | pa.Array]:
+    """Yield the head of a column and its values in parts; first those that it refers to."""
+    if pa.types.is_dictionary(values.type):
+        yield from _parts(f"{name}/values", values.dictionary)
+        values = values.indices
+    elif pa.types.is_list(values.type):
+        yield from _parts(f"{name}/items", values.flatten())
+        values = pc.list_value_length(values)
+    # "location.arrow/city_name:int8:3", then bits and numbers, or bits, lengths and bytes.
+    yield f"{name}:{values.type}:{len(values)}\n"
+    for begin in range(0, len(values), _ROWS):
+        yield values.slice(begin, _ROWS)
 
 
-def _bytes_of(part: _Part) -> Any:
-    make, values = part
-    return make(values)
-
-
-def _head(text: str) -> bytes:
-    return text.encode()
-
-
-@cache
-def _kind(kind: pa.DataType) -> str:
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_list(kind):
-        return _TEXT
-    plain = np.uint8 if pa.types.is_boolean(kind) else kind.to_pandas_dtype()
-    return str(np.dtype(plain).newbyteorder("<"))
-
-
-def _bits(values: pa.Array) -> Any:
-    """Return the validity bits; the first value is in the highest bit."""
-    if not values.null_count:
-        return np.packbits(np.ones(len(values), bool))
-    if pa.types.is_list(values.type):
-        values = _decode(values)
+def _bytes_of(part: str | pa.Array) -> list[Any]:
+    """Return the bytes of a part: validity bits, the first in the highest bit, and the values."""
+    if isinstance(part, str):
+        return [part.encode()]
     # Known, known, null is 0b110_00000.
-    return np.packbits(values.is_valid().to_numpy(zero_copy_only=False))
+    bits = np.packbits(part.is_valid().to_numpy(zero_copy_only=False))
+    if not pa.types.is_string(part.type):
+        return [bits, _little_endian(part.cast(pa.uint8()) if part.type == pa.bool_() else part)]
+    texts = without_nulls(part, "")  # bytes may belong to no value
+    _, offsets, data = texts.buffers()
+    # A slice shares the buffers of its array; ``offset`` is the row where it begins.
+    bounds = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1]
+    # "ab", "", "c": bounds 0 2 2 3, lengths 2 0 1, text "abc".
+    text = memoryview(data or b"")[bounds[0] : bounds[-1]]
+    return [bits, _little_endian(pc.binary_length(texts)), text]
 
 
-def _zeros(kind: str, values: pa.Array) -> Any:
-    return np.zeros(len(values), kind)
-
-
-def _numbers(values: pa.Array) -> Any:
-    """Return the values as numpy lays them out, little-endian; null is 0."""
-    values = without_dictionary(values)
-    if pa.types.is_boolean(values.type):
-        values = values.cast(pa.uint8())
+def _little_endian(values: pa.Array) -> Any:
+    """Return numbers as numpy lays them out; null is 0."""
     numbers = without_nulls(values, 0).to_numpy(zero_copy_only=False)
     return np.ascontiguousarray(numbers.astype(numbers.dtype.newbyteorder("<"), copy=False))
-
-
-def _lengths(values: pa.Array) -> Any:
-    """Return lengths of texts as little-endian 64-bit integers; null is an empty text."""
-    if pa.types.is_dictionary(values.type):
-        lengths = pc.binary_length(values.dictionary).take(values.indices)
-    else:
-        lengths = pc.binary_length(_decode(values))
-    return without_nulls(lengths, 0).to_numpy(zero_copy_only=False).astype("<i8")
-
-
-def _text(values: pa.Array) -> Any:
-    """Return the bytes of texts, one after another."""
-    values = _decode(values)
-    if values.null_count:  # bytes may belong to no value
-        values = values.fill_null("")
-    _, offsets, data = values.buffers()
-    width = np.int32 if pa.types.is_string(values.type) else np.int64
-    # A slice shares the buffers of its array; ``offset`` is the row where it begins.
-    bounds = np.frombuffer(offsets, width)[values.offset :][: len(values) + 1]
-    # "ab", "", "c": bounds 0 2 2 3, text "abc".
-    return memoryview(data or b"")[bounds[0] : bounds[-1]]
-
-
-def _decode(values: pa.Array) -> pa.Array:
-    """Decode dictionaries, and write lists as text: only values count."""
-    values = without_dictionary(values)
-    return pc.binary_join(values, _COMMA) if pa.types.is_list(values.type) else values
 
 
 def without_dictionary(values: pa.Array) -> pa.Array:

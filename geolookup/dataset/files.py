@@ -7,40 +7,24 @@ its target.
 
 from __future__ import annotations
 
-import errno
-import mmap
 import os
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from geolookup.contract import fields
 from geolookup.contract.address import MAX
-from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.column_views import Bits, EncodedColumn, Lists, Nullable, Words
 from geolookup.dataset.manifest import read_manifest
-from geolookup.dataset.rows import Texts
+from geolookup.dataset.mapped import EncodedColumn, File
 from geolookup.errors import REBUILD, DatasetError
-from geolookup.filesystem import check_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from typing import Literal
+    from numpy.typing import NDArray
 
-    from geolookup.dataset.manifest import BufferDescription, FileDescription
+    from geolookup.dataset.intervals import I64, Addresses
     from geolookup.dataset.provenance import Provenance
 
-    Code = Literal["B", "H", "I", "Q", "i", "q"]
-
-#: The code in ``struct`` and the bytes of each type of integers.
-_WIDTH: dict[str, tuple[Code, int]] = {
-    "uint8": ("B", 1),
-    "uint16": ("H", 2),
-    "uint32": ("I", 4),
-    "uint64": ("Q", 8),
-    "int32": ("i", 4),
-    "int64": ("q", 8),
-}
 _LOW = (1 << 64) - 1
 
 
@@ -56,8 +40,10 @@ class Dataset:
         self._files: dict[str, File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
-        # 65,537 entries are 16 bits: bucket = address >> 16.
-        self.jump_shift = 32 - _jump_bits(jump.path, len(self.jump))
+        bits = fmt.jump_bits(len(self.jump))
+        if bits is None:
+            raise DatasetError(jump.path, f"{len(self.jump)} entries are not a jump table", REBUILD)
+        self.jump_shift = 32 - bits  # 65,537 entries are 16 bits: bucket = address >> 16
         ipv4, ipv6 = self._file(fmt.IPV4), self._file(fmt.IPV6)
         self.ipv4_starts = ipv4.view("start", "uint32")
         self.ipv4_locations = ipv4.view("location", "uint32")
@@ -116,7 +102,7 @@ class Dataset:
 
     def map_all(self) -> None:
         """Map the files that no lookup needs, too: another process may remove the folder."""
-        for name in self.manifest.expected_files:
+        for name in self.manifest.files:
             if name not in self._files:
                 self.beside(name)
 
@@ -191,15 +177,40 @@ class Starts:
         except IndexError:
             raise outside(self._path) from None
 
-    def last(self, interval: int) -> int:
-        """Return the last address of an interval."""
-        after = interval + 1
-        return MAX[self.family] if after == self._count else self[after] - 1
+    def take(self, intervals: slice | I64) -> Addresses:
+        """Return the first addresses of some intervals as arrays."""
+        import numpy as np  # not for single lookups
+
+        from geolookup.dataset.intervals import Addresses
+
+        highs = np.asarray(self.highs)[intervals]
+        if not isinstance(self.lows, EncodedColumn):
+            return Addresses(highs)
+        values: NDArray[np.uint64] = np.asarray(self.lows.values)
+        lows = np.asarray(self.lows.indices)[intervals]
+        if len(lows) and lows.max() >= len(values):
+            raise outside(self._path)
+        return Addresses(values[lows], highs)
+
+    def ends(self, interval: int) -> tuple[int, int]:
+        """Return the first and last address of an interval."""
+        first, after = self[interval], interval + 1
+        last = MAX[self.family] if after == self._count else self[after] - 1
+        if last < first:
+            raise DatasetError(self._path, "the intervals are out of order", REBUILD)
+        return first, last
 
     def check_lengths(self, *columns: memoryview) -> None:
         """Raise DatasetError if a column beside the starts has more or fewer entries."""
         if len({len(column) for column in (self.highs, self.lows, *columns)}) > 1:
             raise DatasetError(self._path, "the columns differ in length", REBUILD)
+
+    def interval(self, value: int) -> int:
+        """Return the interval that holds an address."""
+        interval = self.holding(value)
+        if interval < 0:
+            raise DatasetError(self._path, "the first interval does not begin at 0", REBUILD)
+        return interval
 
     def holding(self, value: int, begin: int = 0, end: int | None = None) -> int:
         """Return the interval that holds an address, of those from ``begin`` to before ``end``.
@@ -226,137 +237,3 @@ class Starts:
 def outside(path: str) -> DatasetError:
     """Return the error for a dataset with an index outside its table."""
     return DatasetError(path, "an index points outside its table", REBUILD)
-
-
-def _jump_bits(path: str, entries: int) -> int:
-    # 2^bits + 1 entries: one for each bucket, and the last interval.
-    bits = (entries - 1).bit_length() - 1
-    least, most = fmt.JUMP_BITS
-    if not least <= bits <= most or entries != (1 << bits) + 1:
-        raise DatasetError(path, f"{entries} entries are not a jump table", REBUILD)
-    return bits
-
-
-class File:
-    """One mapped file and the manifest's entries of its columns."""
-
-    def __init__(self, path: str, description: FileDescription | None) -> None:
-        self.path = path
-        if description is None or description.bytes is None:
-            raise DatasetError(path, "the manifest does not describe it", REBUILD)
-        self._description = description
-        self._mapped = _map(path, description.bytes)
-        self.whole = memoryview(self._mapped)
-
-    def preload(self) -> None:
-        """Read the file into memory, and map its pages in this process."""
-        from zlib import crc32
-
-        if hasattr(mmap, "MADV_WILLNEED"):  # reads ahead, while the next line waits for pages
-            self._mapped.madvise(mmap.MADV_WILLNEED)
-        crc32(self.whole)  # touches all pages, and lets other threads run meanwhile
-
-    def __contains__(self, column: str) -> bool:
-        return self._description.column(column) is not None
-
-    def view(self, column: str, kind: str) -> memoryview:
-        """Return a column of fixed-width integers."""
-        return self._numbers(self._column(column, kind), *_WIDTH[kind])
-
-    def encoded_column(self, column: str, kind: str) -> EncodedColumn:
-        """Return a dictionary column of integers, whatever the width of its indices."""
-        description, indices = self._indices(column, kind)
-        return EncodedColumn(indices, self._numbers(description.dictionary, *_WIDTH[kind]))
-
-    def _indices(self, column: str, kind: str) -> tuple[BufferDescription, memoryview]:
-        description = self._description.column(column)
-        for index in fmt.INDICES:
-            index_type = fmt.dictionary_type(kind, index)
-            if description is not None and description.type == index_type:
-                # Without their sign: a negative index would count from the end.
-                return description, self._numbers(description, *_WIDTH[f"u{index}"])
-        raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
-
-    def _numbers(self, description: BufferDescription, code: Code, width: int) -> memoryview:
-        data = self._buffer(description, 1)
-        # Arrow pads buffers: bytes that make no whole number are cut off.
-        return data[: len(data) // width * width].cast(code)
-
-    def nullable(self, column: str, kind: str) -> Nullable:
-        """Return a column of numbers, Booleans, lists or distinct texts, some of them null."""
-        values: memoryview[int] | memoryview[float] | Words | Lists | Bits
-        if kind == fields.TEXT:
-            description, indices = self._indices(column, kind)
-            values = Words(indices, *self._texts(description.dictionary))
-        else:
-            description = self._column(column, kind)
-            if kind == fields.TEXTS:
-                # The buffers of the lists come before the buffers of their items.
-                values = Lists(self._offsets(description, 1), *self._texts(description, 3))
-            elif kind == fields.BOOLEAN:
-                values = Bits(self._buffer(description, 1))
-            elif kind == fields.REAL:
-                values = self._numbers(description, "B", 8).cast("d")
-            else:
-                values = self._numbers(description, *_WIDTH[kind])
-        absent = description.buffer(0) is None
-        return Nullable(None if absent else Bits(self._buffer(description, 0)), values)
-
-    def strings(self, column: str) -> tuple[memoryview, memoryview]:
-        """Return offsets and bytes of a string column."""
-        return self._texts(self._column(column, "string"))
-
-    def _texts(
-        self, description: BufferDescription, first: int = 1
-    ) -> tuple[memoryview, memoryview]:
-        """Return offsets and bytes of texts; ``first`` is the buffer of the offsets."""
-        return self._offsets(description, first), self._buffer(description, first + 1)
-
-    def _offsets(self, description: BufferDescription, number: int) -> memoryview:
-        offsets = self._buffer(description, number)
-        return offsets[: len(offsets) // 4 * 4].cast("i")
-
-    def texts(self, table: str, schema: Schema = CONTRACT) -> Texts:
-        """Return the JSON texts of the rows of a table, one of each field in a row."""
-        columns, known_columns = self._description.columns, fmt.columns(fmt.TABLES[table], schema)
-        if columns is not None and columns.keys() != known_columns.keys():
-            names = ", ".join(sorted(columns.keys() ^ known_columns.keys()))
-            raise DatasetError(self.path, f"built with other fields ({names})", REBUILD)
-        return Texts(self.path, *self.strings("json"), schema.in_table(table))
-
-    def _column(self, name: str, kind: str) -> BufferDescription:
-        description = self._description.column(name)
-        if description is None or description.type != kind:
-            raise DatasetError(self.path, f"no column {name} of type {kind}", REBUILD)
-        return description
-
-    def _buffer(self, description: BufferDescription, number: int) -> memoryview:
-        byte_range = description.buffer(number)
-        if byte_range is None:
-            raise DatasetError(self.path, "a buffer is not described", REBUILD)
-        offset, length = byte_range
-        # ``cast`` needs no alignment, but pointers of the compiled kernel do.
-        if offset < 0 or length < 0 or offset % 8 or offset + length > len(self.whole):
-            raise DatasetError(self.path, "a buffer lies outside the file", REBUILD)
-        return self.whole[offset : offset + length]
-
-
-def _map(path: str, size: int) -> mmap.mmap:
-    try:
-        _check_size(path, check_regular(path).st_size, size)
-        with open(path, "rb", buffering=0) as stream:
-            mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        _check_size(path, len(mapped), size)  # another process can replace it meanwhile
-    except FileNotFoundError:
-        raise DatasetError(path, "missing", REBUILD) from None
-    except (OSError, ValueError) as error:
-        # ENOMEM: no memory, or no address space.
-        is_full = getattr(error, "errno", None) == errno.ENOMEM
-        remedy = "free memory" if is_full else "check its permissions"
-        raise DatasetError(path, f"cannot be mapped ({error})", remedy) from error
-    return mapped
-
-
-def _check_size(path: str, actual: int, size: int) -> None:
-    if actual != size:
-        raise DatasetError(path, f"{actual} bytes, but the manifest says {size}", REBUILD)

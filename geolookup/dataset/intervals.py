@@ -116,10 +116,6 @@ class Addresses:
             return self.low, self.high
         return self.low.astype(np.uint64), np.zeros(len(self), np.uint64)
 
-    def in_128_bits(self) -> Addresses:
-        """Return the same integers in uint64 halves, whatever the family."""
-        return Addresses(*self.halves())
-
     def is_last(self) -> Bools:
         """Mark the family's last address."""
         return self.equals(Addresses.of(self.family, [MAX[self.family]]))
@@ -184,14 +180,10 @@ def concat(parts: Sequence[Addresses]) -> Addresses:
 def clamp(addresses: Addresses, least: int, most: int) -> Addresses:
     """Return the addresses limited to ``least`` … ``most``."""
     first, last = (Addresses.of(addresses.family, [end]) for end in (least, most))
-    return _choose(addresses < first, first, _choose(last < addresses, last, addresses))
-
-
-def _choose(where: Bools, one: Addresses, other: Addresses) -> Addresses:
-    low = np.where(where, one.low, other.low)
-    if one.high is None or other.high is None:
-        return Addresses(low)
-    return Addresses(low, np.where(where, one.high, other.high))
+    at = np.arange(len(addresses))
+    at[addresses < first] = len(at)
+    at[last < addresses] = len(at) + 1
+    return concat([addresses, first, last])[at]
 
 
 def is_partition(starts: Addresses, first: int = 0) -> bool:
@@ -270,9 +262,7 @@ def lasts(starts: Addresses, last: int | None = None) -> Addresses:
     beyond = starts[:1]
     if last is not None:
         beyond = Addresses.of(starts.family, [last + 1 & MAX[starts.family]])
-    after = concat([starts[1:], beyond])
-    low = after.low - after.low.dtype.type(1)
-    return Addresses(low, None if after.high is None else after.high - (after.low == 0))
+    return concat([starts[1:], beyond]).predecessor()
 
 
 #: What space is counted in, by family, and the addresses of a unit.
@@ -294,17 +284,19 @@ def sizes(starts: Addresses) -> F64:
     return np.asarray(difference.high, np.float64) + difference.low * 2.0**-64
 
 
-def jump_table(starts: U32, searched: Callable[[], None] = lambda: None) -> U32:
+def jump_table(
+    starts: U32, searched: Callable[[], None] = lambda: None, bits: int | None = None
+) -> U32:
     """Return, for each value of the leading bits, the interval of its first address.
 
     The last entry is the last interval, so an address of bucket b is in one of the intervals
-    table[b] … table[b + 1]. A bucket has four to eight intervals on average: their starts
-    usually share a cache line, and the table is small. ``searched`` is called after each part of
-    the starts.
+    table[b] … table[b + 1]. Without ``bits``, a bucket has four to eight intervals on average:
+    their starts usually share a cache line, and the table is small. ``searched`` is called after
+    each part of the starts.
     """
-    least, most = fmt.JUMP_BITS
-    # 1,000,000 intervals: log2 is 19.9, so 17 bits: 131,072 buckets of 7.6 on average.
-    bits = int(np.clip(int(np.log2(len(starts))) - 2, least, most))
+    if bits is None:
+        # 1,000,000 intervals: log2 is 19.9, so 17 bits: 131,072 buckets of 7.6 on average.
+        bits = int(np.clip(int(np.log2(len(starts))) - 2, *fmt.JUMP_BITS))
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
     numbers = np.full(len(firsts) + 1, len(starts) - 1, np.uint32)
     for begin in range(0, len(firsts), _BUCKETS):

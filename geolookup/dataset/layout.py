@@ -46,6 +46,15 @@ SPARSE_STRIDE = 64
 #: The least and most leading bits that a jump table has.
 JUMP_BITS = (8, 20)
 
+
+def jump_bits(entries: int) -> int | None:
+    """Return how many leading bits a jump table of so many entries has; None for other numbers."""
+    # 2^bits + 1 entries: one for each bucket, and the last interval.
+    bits = (entries - 1).bit_length() - 1
+    least, most = JUMP_BITS
+    return bits if least <= bits <= most and entries == (1 << bits) + 1 else None
+
+
 #: The types of integers that number the values of a dictionary column: the narrowest that does.
 INDICES = ("int8", "int16", "int32")
 
@@ -84,6 +93,8 @@ def _fields(table: str, schema: Schema = CONTRACT) -> dict[str, Column]:
 
 
 _NUMBER = Column("uint32")
+#: What the manifest has of each file.
+ENTRY = frozenset(("bytes", "sha256", "rows", "columns"))
 #: The column with the texts of rows, for single lookups.
 JSON = {"json": Column("string")}
 _STARTS = {

@@ -18,10 +18,13 @@ from geolookup.filesystem import check_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
-    from geolookup.dataset.metadata import Coverage, Metadata, Source
+    from geolookup.dataset.metadata import Metadata
+
+    #: What the manifest states of a file: its bytes, sha256, rows and columns.
+    Entry = dict[str, Any]
 
 #: Data older than this number of days are old: users are told to update them.
 OLD_AFTER = 180
@@ -36,107 +39,7 @@ MEMBERS = frozenset(
 COLUMNS = "columns"
 #: The generation id is of all members but these: another Arrow may lay files out differently.
 _PHYSICAL = ("generation", "files")
-_DESCRIBED = frozenset(("bytes", "sha256", "rows", "columns"))
 _DIGITS = frozenset("0123456789abcdef")
-
-
-class BufferDescription:
-    """Where the values of a column, or of its dictionary, lie in a file."""
-
-    __slots__ = ("members", "type")
-
-    def __init__(self, members: Any) -> None:
-        self.members = members  # as JSON has it
-        #: Arrow's words for the type
-        self.type = members.get("type") if isinstance(members, dict) else None
-
-    @classmethod
-    def of(
-        cls,
-        type: str,  # noqa: A002 - the member's name
-        buffers: list[list[int] | None],
-        dictionary: BufferDescription | None = None,
-        length: int = 0,
-    ) -> BufferDescription:
-        """Describe values by Arrow's words for their type, and offset and length of each buffer.
-
-        ``dictionary`` describes the distinct values, ``length`` many.
-        """
-        members: dict[str, Any] = {"type": type, "buffers": buffers}
-        if dictionary is not None:
-            members["dictionary"] = {"length": length, **dictionary.members}
-        return cls(members)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BufferDescription) and self.members == other.members
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def dictionary(self) -> BufferDescription:
-        """The distinct values of a dictionary column."""
-        return BufferDescription(self.members.get("dictionary"))
-
-    def buffer(self, number: int) -> tuple[int, int] | None:
-        """Return offset and length of a buffer in bytes; None if they are not stated."""
-        try:
-            offset, length = self.members["buffers"][number]
-            return int(offset), int(length)
-        except (TypeError, KeyError, IndexError, ValueError, OverflowError):
-            return None
-
-
-class FileDescription:
-    """The entry of a file: size, digest, rows, and its columns."""
-
-    __slots__ = ("members",)
-
-    def __init__(self, members: dict[str, Any]) -> None:
-        self.members = members  # as JSON has it
-
-    @classmethod
-    def of(
-        cls, size: int, sha256: str, rows: int, columns: Mapping[str, BufferDescription]
-    ) -> FileDescription:
-        """Describe a file."""
-        members = {name: column.members for name, column in columns.items()}
-        return cls({"bytes": size, "sha256": sha256, "rows": rows, "columns": members})
-
-    @property
-    def bytes(self) -> int | None:
-        """Its size; None if it is not stated."""
-        size = self.members.get("bytes")
-        return size if isinstance(size, int) and size >= 0 else None
-
-    @property
-    def sha256(self) -> object:
-        """The digest of its bytes, in hexadecimal digits."""
-        return self.members.get("sha256")
-
-    @property
-    def rows(self) -> object:
-        """How many rows each column has."""
-        return self.members.get("rows")
-
-    @property
-    def columns(self) -> dict[str, BufferDescription] | None:
-        """Its columns by name; None if they are not stated."""
-        columns = self.members.get("columns")
-        if not isinstance(columns, dict):
-            return None
-        return {name: BufferDescription(column) for name, column in columns.items()}
-
-    def column(self, name: str) -> BufferDescription | None:
-        """Return the entry of a column; None if it is not described."""
-        columns = self.members.get("columns")
-        if not isinstance(columns, dict) or name not in columns:
-            return None
-        return BufferDescription(columns[name])
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether it has all members that the format has, and no other."""
-        return set(self.members) == _DESCRIBED and isinstance(self.members["columns"], dict)
 
 
 class Manifest:
@@ -149,36 +52,17 @@ class Manifest:
         self._document = document
 
     @classmethod
-    def of(
-        cls,
-        *,
-        name: str,
-        sources: Iterable[Source],
-        credits: Iterable[Mapping[str, str]],  # noqa: A002 - the member's name
-        fields: Iterable[str],
-        counts: Mapping[str, int],
-        coverage: Coverage,
-        columns: Iterable[Mapping[str, Any]] = (),
-    ) -> Manifest:
-        """Return the manifest before the files are written; ``with_generation`` adds them."""
-        document = {
-            "format": fmt.FORMAT,
-            "format_version": fmt.FORMAT_VERSION,
-            "name": name,
-            "sources": [source.members() for source in sources],
-            "credits": [dict(credit) for credit in credits],
-            "fields": list(fields),
-            "counts": dict(counts),
-            "coverage": coverage,
-        }
-        if own := list(columns):
-            document[COLUMNS] = own
+    def of(cls, **members: Any) -> Manifest:
+        """Return the manifest before the files are written, from ``name`` and other members.
+
+        They are as JSON has them; ``with_generation`` adds the last two.
+        """
+        document = {"format": fmt.FORMAT, "format_version": fmt.FORMAT_VERSION, **members}
         return cls(fmt.MANIFEST, document)
 
-    def with_generation(self, generation: str, files: Mapping[str, FileDescription]) -> Manifest:
+    def with_generation(self, generation: str, files: Mapping[str, Entry]) -> Manifest:
         """Return the whole manifest, with generation id and files."""
-        entries = {name: file.members for name, file in files.items()}
-        physical = {"generation": generation, "files": entries}
+        physical = {"generation": generation, "files": dict(files)}
         return Manifest(self.path, {**self._document, **physical})
 
     @property
@@ -202,32 +86,30 @@ class Manifest:
         return schema
 
     @property
-    def members(self) -> frozenset[str]:
-        """The names of the members that it has."""
-        return frozenset(self._document)
+    def files(self) -> dict[str, Entry]:
+        """The entry of each file; DatasetError unless they are the files of a dataset."""
+        entries: dict[str, Entry] = self._document["files"]
+        if entries.keys() != {*fmt.files(self.schema)}:
+            problem = "the files in the manifest are not the files of a dataset"
+            raise DatasetError(self.path, problem, REBUILD)
+        for entry in entries.values():
+            size = entry.get("bytes") if isinstance(entry, dict) else None
+            if type(size) is not int or size < 0:
+                raise self._damage_error()
+        return entries
 
-    @property
-    def files(self) -> dict[str, FileDescription]:
-        """The entry of each file; DatasetError for a malformed one."""
-        entries = self._document["files"]
-        if not all(isinstance(file, dict) for file in entries.values()):
-            raise self._damage_error()
-        return {name: FileDescription(file) for name, file in entries.items()}
-
-    def file(self, name: str) -> FileDescription | None:
-        """Return the entry of a file; None if it is not described."""
+    def file(self, name: str) -> Entry:
+        """Return the entry of a file; an empty one if it is not described."""
         entry = self._document["files"].get(name)
-        return FileDescription(entry) if isinstance(entry, dict) else None
+        return entry if isinstance(entry, dict) else {}
 
-    @property
-    def file_names(self) -> frozenset[str]:
-        """The names of the files that it describes."""
-        return frozenset(self._document["files"])
-
-    @property
-    def expected_files(self) -> tuple[str, ...]:
-        """The names of the files that a dataset with such own columns has."""
-        return fmt.files(self.schema)
+    def check(self) -> None:
+        """Raise DatasetError unless it has all members, no other, and each is well-formed."""
+        if wrongs := (self._document.keys() - {COLUMNS}) ^ MEMBERS:
+            wrong = min(wrongs)
+            problem = f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}"
+            raise DatasetError(self.path, problem, REBUILD)
+        self.metadata()
 
     @property
     def may_be_old(self) -> bool:
@@ -249,7 +131,7 @@ class Manifest:
         from geolookup.dataset.metadata import read_metadata
 
         try:
-            sizes = (file.bytes for file in self.files.values())
+            sizes = (entry["bytes"] for entry in self.files.values())
             return read_metadata(self._document, sizes)
         except (TypeError, KeyError, AttributeError, ValueError):
             raise self._damage_error() from None

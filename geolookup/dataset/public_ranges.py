@@ -19,24 +19,23 @@ from numpy.typing import NDArray
 from geolookup.contract.fields import OWN
 from geolookup.contract.special import PRIVATE, PUBLIC, Range, ranges_of
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import Dataset, Starts, outside
-from geolookup.dataset.intervals import I64, U64, Addresses, Bools
+from geolookup.dataset.intervals import U64, Addresses, Bools
 from geolookup.dataset.networks import limits_of
 from geolookup.errors import REBUILD, DatasetError
 
 U32 = NDArray[np.uint32]
 #: The rows of n intervals by table; 0 is "unknown".
-Rows = Mapping[str, U32]
+RowNumbers = Mapping[str, U32]
 #: Marks which of n intervals to return, by their rows.
-Selector = Callable[[Rows], Bools]
+Selector = Callable[[RowNumbers], Bools]
 #: The tables of the contract's fields.
 CONTRACT_TABLES = fmt.row_tables(())
 #: The most intervals of a batch: its columns fit into the cache of a processor.
 BATCH = 1 << 17
 
 
-class Ranges(NamedTuple):
+class RangeBatch(NamedTuple):
     """n ranges of one family in address order, disjoint, both ends included.
 
     The columns have the shape (n,). Of IPv4 the high halves are 0.
@@ -47,7 +46,7 @@ class Ranges(NamedTuple):
     first_low: U64
     last_high: U64
     last_low: U64
-    rows: Rows
+    rows: RowNumbers
 
 
 def public_ranges(
@@ -56,7 +55,7 @@ def public_ranges(
     within: object = None,
     selector: Selector | None = None,
     tables: Sequence[str] = CONTRACT_TABLES,
-) -> Iterator[Ranges]:
+) -> Iterator[RangeBatch]:
     """Yield the intervals of a family in public space, in address order, in batches.
 
     ``tables`` are those whose rows are read. Special-purpose space is left out, unless OWN is one
@@ -80,9 +79,9 @@ def any_known(rows: Mapping[str, NDArray[Any]]) -> Bools:
 
 def _ranges(
     intervals: _Intervals, limits: list[Range], selector: Selector | None
-) -> Iterator[Ranges]:
+) -> Iterator[RangeBatch]:
     for first, last in _within(limits, ranges_of(intervals.family, *intervals.kinds)):
-        begin, end = intervals.holding(first), intervals.holding(last) + 1
+        begin, end = intervals.starts.interval(first), intervals.starts.interval(last) + 1
         for batch in range(begin, end, BATCH):
             until = min(batch + BATCH, end)
             # Only the outermost intervals reach beyond the limits.
@@ -107,22 +106,10 @@ class _Intervals:
         self.family, self._path = family, dataset.path
         #: the kinds of space in which one of the tables answers
         self.kinds = (PUBLIC, PRIVATE) if OWN in tables else (PUBLIC,)
-        self._starts: Starts = dataset.starts(family)
+        self.starts: Starts = dataset.starts(family)
         columns, self._counts = dataset.row_columns(family), dataset.row_counts()
-        self._starts.check_lengths(*columns.values())
+        self.starts.check_lengths(*columns.values())
         self._rows = {table: np.asarray(columns[table]) for table in tables}
-        self._highs = np.asarray(self._starts.highs)
-        lows = self._starts.lows
-        # Of IPv6: indices into the distinct lower halves, decoded only for selected intervals.
-        self._lows = np.asarray(lows.indices if isinstance(lows, EncodedColumn) else lows)
-        self._values = np.asarray(lows.values) if isinstance(lows, EncodedColumn) else None
-
-    def holding(self, value: int) -> int:
-        """Return the position of the interval that holds an address."""
-        interval = self._starts.holding(value)
-        if interval < 0:
-            raise self._damage_error()
-        return interval
 
     def ranges(
         self,
@@ -130,50 +117,29 @@ class _Intervals:
         end: int,
         bounds: tuple[int | None, int | None],
         selector: Selector | None,
-    ) -> Ranges:
+    ) -> RangeBatch:
         """Return the selected intervals from ``begin`` to before ``end``.
 
         ``bounds`` are the first address of the first interval and the last one of the last, where
         these intervals are clipped.
         """
-        rows = {
-            table: self._in_table(column[begin:end], self._counts[table])
-            for table, column in self._rows.items()
-        }
+        rows = {table: column[begin:end] for table, column in self._rows.items()}
+        if any(numbers.max() >= self._counts[table] for table, numbers in rows.items()):
+            raise outside(self._path)
         at = np.arange(end - begin) if selector is None else np.flatnonzero(selector(rows))
-        firsts, lasts = self._starts_at(begin + at), self._ends_at(begin + at)
+        firsts, after = self.starts.take(begin + at), begin + at + 1
+        # The start of the first interval is 0, and 0 - 1 wraps to the last address of the family.
+        after[after == len(self.starts)] = 0
+        lasts = self.starts.take(after).predecessor()
         if len(at):
             _clip(firsts, 0, bounds[0] if at[0] == 0 else None)
             _clip(lasts, -1, bounds[1] if at[-1] == end - begin - 1 else None)
         # ``Addresses`` has only "<": each range must end before the next one begins.
         if np.any(lasts < firsts) or np.any(~(lasts[:-1] < firsts[1:])):
-            raise self._damage_error()
+            raise DatasetError(self._path, "the intervals are out of order", REBUILD)
         (first_low, first_high), (last_low, last_high) = firsts.halves(), lasts.halves()
         selected = {table: numbers[at] for table, numbers in rows.items()}
-        return Ranges(self.family, first_high, first_low, last_high, last_low, selected)
-
-    def _in_table(self, rows: NDArray[Any], size: int) -> U32:
-        if rows.max() >= size:
-            raise outside(self._path)
-        return rows
-
-    def _starts_at(self, intervals: I64) -> Addresses:
-        lows = self._lows[intervals]
-        if self._values is None:
-            return Addresses(lows)
-        if len(lows) and lows.max() >= len(self._values):
-            raise outside(self._path)
-        return Addresses(self._values[lows], self._highs[intervals])
-
-    def _ends_at(self, intervals: I64) -> Addresses:
-        """Return the last address of each interval."""
-        after = intervals + 1
-        # The start of the first interval is 0, and 0 - 1 wraps to the last address of the family.
-        after[after == len(self._highs)] = 0
-        return self._starts_at(after).predecessor()
-
-    def _damage_error(self) -> DatasetError:
-        return DatasetError(self._path, "the intervals are out of order", REBUILD)
+        return RangeBatch(self.family, first_high, first_low, last_high, last_low, selected)
 
 
 def _clip(addresses: Addresses, at: int, value: int | None) -> None:

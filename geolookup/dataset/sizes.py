@@ -18,7 +18,7 @@ _KINDS = {
 
 def file_sizes(manifest: Manifest) -> dict[str, int]:
     """Return the bytes of each file of a dataset, without its manifest."""
-    return {name: file.bytes or 0 for name, file in manifest.files.items()}
+    return {name: entry["bytes"] for name, entry in manifest.files.items()}
 
 
 def size_lines(files: Mapping[str, int]) -> Iterator[str]:

@@ -84,16 +84,6 @@ class Engine(NetworkAnswers):
         """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
         return self._open_state().dataset.manifest.metadata()
 
-    def snapshot(self) -> State:
-        """Return the open dataset and its row caches, for adapters.
-
-        All answers of one snapshot come from the same generation: an adapter takes one for each
-        whole answer, such as a table, because a reload may install another dataset between two
-        calls. It locates columns of addresses, takes their rows, and renders values and JSON
-        lines; ``geolookup.kernel.protocol.State`` documents its methods. Raises ClosedError.
-        """
-        return self._open_state()
-
     def history(self, ip: object, *fields: FieldNames, clean: bool = False) -> History:
         """Return when the answer for ``ip``, an address or a prefix, changed in the store.
 
@@ -119,7 +109,7 @@ class Engine(NetworkAnswers):
         from geolookup.history.timeline import history
 
         self._open_state()
-        if getattr(self._location, "overlay", None) is not None:
+        if self._location.overlay is not None:
             problem = "an overlay has no history"
             raise DatasetError(self._location.path, problem, "open the store without it")
         return history(
@@ -132,9 +122,8 @@ class Engine(NetworkAnswers):
         if self._requirements.instant is not None:
             problem = "enrich: as_of needs an engine of the whole store"
             raise ValueError(f"{problem}; this one was opened as of an instant")
-        overlay = getattr(self._location, "overlay", None)
-        keys = self._requirements.keys
-        return generations_of(self._location.path, self._open_state(), overlay, keys)
+        location = self._location
+        return generations_of(location.path, location.overlay, self._requirements.keys)
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.
@@ -164,8 +153,7 @@ class Engine(NetworkAnswers):
 
         self._open_state()
         requirements = self._requirements.as_of(read_instant(instant))
-        overlay = getattr(self._location, "overlay", None)
-        location = _location(self._location.path, overlay, requirements)
+        location = _location(self._location.path, self._location.overlay, requirements)
         return Engine(location, location.open_dataset(), requirements, preload=self._preload)
 
     def _successor(self, old: Dataset) -> State:
@@ -198,12 +186,9 @@ class Engine(NetworkAnswers):
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         dataset, location = self._open_state().dataset, self._location
-        overlay = getattr(location, "overlay", None)
-        keys = self._requirements.keys
-        past = getattr(location, "base", location)
-        instant = self._requirements.instant
-        of = None if instant is None else (instant, past.generation())
-        return reopen, (location.path, dataset.generation, keys, dataset.serial, overlay, of)
+        keys, instant = self._requirements.keys, self._requirements.instant
+        options = keys, dataset.serial, location.overlay, instant
+        return reopen, (location.path, dataset.generation, *options)
 
     def __repr__(self) -> str:
         return f"<geolookup.Engine {self._location.path!r}>"
@@ -324,32 +309,27 @@ def open(  # noqa: A001 - the public name
 
 
 def _location(
-    path: str,
-    overlay: str | os.PathLike[str] | None,
-    requirements: Requirements,
-    past: str | None = None,
+    path: str, overlay: str | os.PathLike[str] | None, requirements: Requirements
 ) -> Location:
-    """Return what an engine opens; ``past`` is the generation of the past if that is known."""
-    base = _base(path, requirements, past)
+    """Return what an engine opens, and reloads from."""
+    from geolookup.store.resolve import DatasetPath
+
+    base: Location
+    if requirements.instant is not None:
+        from geolookup.store.in_force import generation_at
+
+        base = DatasetPath(path, requirements, generation_at(path, requirements.instant))
+    elif os.path.isfile(path):
+        from geolookup.history.archived import of_file
+
+        base = of_file(path, requirements)
+    else:
+        base = DatasetPath(path, requirements)
     if overlay is None:
         return base
     from geolookup.overlays import CompiledPath
 
     return CompiledPath(os.path.abspath(overlay), requirements, base)
-
-
-def _base(path: str, requirements: Requirements, past: str | None) -> Location:
-    from geolookup.store.resolve import DatasetPath
-
-    if requirements.instant is None:
-        if os.path.isfile(path):
-            from geolookup.history.archived import of_file
-
-            return of_file(path, requirements)
-        return DatasetPath(path, requirements)
-    from geolookup.store.in_force import generation_at
-
-    return DatasetPath(path, requirements, past or generation_at(path, requirements.instant))
 
 
 def reopen(
@@ -358,12 +338,11 @@ def reopen(
     trusted_keys: tuple[PublicKey, ...] = (),
     serial: int = 0,
     overlay: str | None = None,
-    past: tuple[int, str] | None = None,
+    as_of: int | None = None,
 ) -> Engine:
     """Open one generation of a path, as an unpickled engine does; DatasetError without it."""
     from geolookup.store.requirements import Requirements
 
-    instant, of = past or (None, None)
-    requirements = Requirements(trusted_keys=trusted_keys or None, instant=instant)
-    location = _location(path, overlay, requirements, of)
+    requirements = Requirements(trusted_keys=trusted_keys or None, instant=as_of)
+    location = _location(path, overlay, requirements)
     return Engine(location, location.open_generation(generation, serial), requirements)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from geolookup.contract.types import FieldList, FieldName, FieldNames
+    from geolookup.contract.types import FieldNames
     from geolookup.dataset.networks import Network
     from geolookup.prefixes.conditions import Where
 
@@ -90,16 +90,8 @@ class NetworkAnswers(ManyAnswers):
         ) -> Iterator[Network]: ...
         @overload
         def prefixes(
-            self, where: Where = None, *, by: FieldName, **limits: Unpack[PrefixLimits]
+            self, where: Where = None, *, by: FieldNames, **limits: Unpack[PrefixLimits]
         ) -> Iterator[tuple[Network, Any]]: ...
-        @overload
-        def prefixes(
-            self,
-            where: Where = None,
-            *,
-            by: FieldList,
-            **limits: Unpack[PrefixLimits],
-        ) -> Iterator[tuple[Network, tuple[Any, ...]]]: ...
 
     def prefixes(
         self,

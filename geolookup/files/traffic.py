@@ -19,7 +19,7 @@ from geolookup.dataset.intervals import F64
 from geolookup.dataset.runs import distinct
 from geolookup.files.distinct import DistinctAddresses
 from geolookup.tables.row_tables import row_tables
-from geolookup.tables.take import Taker, of_rows
+from geolookup.tables.take import Taker, of_table
 from geolookup.tables.times import Clock, Instants, Int64
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Traffic:
     def __init__(self, state: State) -> None:
         self._state = state
         tables = row_tables(state.dataset)
-        code, user_type = of_rows(("country_code", "user_type"))
+        code, user_type = of_table(("country_code", "user_type"))
         codes = tables.by_row(code).cast(pa.string()).dictionary_encode()
         self.countries: list[str] = codes.dictionary.to_pylist()
         self._country_of = codes.indices.fill_null(-1).to_numpy().astype(np.int64) + 1
@@ -150,7 +150,7 @@ class LocalHours:
 
     def __init__(self, state: State) -> None:
         clock = Clock(row_tables(state.dataset).zones, 0)  # each row has its own instant
-        self._taker = Taker(state, of_rows(("time.utc_offset_seconds",)), clock)
+        self._taker = Taker(state, of_table(("time.utc_offset_seconds",)), clock)
         self._keys = np.empty(0, np.int64)  # of an offset and an hour
         self._counts = np.empty(0, np.int64)
 

@@ -11,6 +11,7 @@ from geolookup.contract.envelope import FAILURES_JSON, HEAD, TAIL, to_json
 from geolookup.contract.fields import OWN
 from geolookup.contract.paths import unknown_field
 from geolookup.errors import PrivateAddressError, SettingsError
+from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
@@ -57,5 +58,5 @@ class OwnLookups:
 
 def check_own_columns(engine: Engine) -> None:
     """Raise SettingsError for a dataset without own columns."""
-    if not engine.snapshot().dataset.schema.own:
+    if not state_of(engine).dataset.schema.own:
         raise SettingsError(str(unknown_field(OWN, "--own")))

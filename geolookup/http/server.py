@@ -116,16 +116,9 @@ def _check_settings(settings: Settings) -> None:
 
 def _check_stores(settings: Settings) -> None:
     """Open the dataset and the accounts once here, rather than in every worker."""
+    opening = {**settings.opening, "watch": None}
     with (
-        geolookup.open(
-            settings.dataset,
-            overlay=settings.overlay,
-            as_of=settings.as_of,
-            max_age=settings.max_age,
-            on_stale=settings.on_stale,
-            fallback=True,
-            trusted_keys=settings.trusted_keys,
-        ) as engine,
+        geolookup.open(settings.dataset, **opening, fallback=True) as engine,
         open_accounts(settings.accounts, settings.plans) as accounts,
     ):
         if settings.own:

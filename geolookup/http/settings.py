@@ -7,13 +7,11 @@ Granian accepts no connection beyond its limit: the next one waits until another
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from geolookup.errors import SettingsError
-
-if TYPE_CHECKING:
-    from geolookup.store.requirements import OnStale
 
 #: Maximum bytes of the request line and headers; a larger head is answered with 431.
 HEAD_LIMIT = 16_384
@@ -27,17 +25,8 @@ class Settings:
     accounts: str
     #: A dataset directory or a store; None as in ``geolookup.open``.
     dataset: str | None = None
-    #: Data or a recipe above the dataset; None: none.
-    overlay: str | None = None
-    #: Unix second: answer from the generation that was in force then; None: the current one.
-    as_of: int | None = None
-    #: Files of public keys: only a dataset that one of them verifies is served.
-    trusted_keys: tuple[str | os.PathLike[str], ...] | None = None
-    #: As in ``geolookup.open``.
-    watch: float | None = None
-    max_age: str | None = None
-    on_stale: OnStale = "warn"
-    allow_lost_fields: bool = False
+    #: Other options of ``geolookup.open``; the service sets ``fallback`` and ``preload``.
+    opening: Mapping[str, Any] = field(default_factory=dict)
     #: Answers have the own columns of the dataset.
     own: bool = False
     #: A TOML file of plans; None: the built-in ones.

@@ -48,16 +48,7 @@ class Worker(Application):
         self._accounts = open_accounts(settings.accounts, settings.plans)
         self._gate = GroupCommit[Arrival](self._accounts)
         self._engine = geolookup.open(
-            settings.dataset,
-            overlay=settings.overlay,
-            as_of=settings.as_of,
-            watch=settings.watch,
-            max_age=settings.max_age,
-            on_stale=settings.on_stale,
-            allow_lost_fields=settings.allow_lost_fields,
-            fallback=True,
-            preload=True,
-            trusted_keys=settings.trusted_keys,
+            settings.dataset, **settings.opening, fallback=True, preload=True
         )
         self._lookups = OwnLookups(self._engine) if settings.own else self._engine
         self._memory = Counters(folder)

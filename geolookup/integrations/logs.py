@@ -18,6 +18,7 @@ from geolookup.contract.cleaning import clean_text
 from geolookup.contract.paths import names_of, resolve_field
 from geolookup.errors import ClosedError, DatasetError
 from geolookup.integrations.redaction import REMOVED, Redaction
+from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
@@ -38,7 +39,7 @@ class _Fields:
     ) -> None:
         names = _names_in_log(fields)
         self._engine = geolookup.open() if engine is None else engine
-        among = self._engine.snapshot().dataset.schema.fields
+        among = state_of(self._engine).dataset.schema.fields
         self._paths = tuple(resolve_field(name, among, call).path for name in names.values())
         if "ip" in self._paths:
             raise ValueError(f"{call}: the field 'ip' would keep the address; leave it out")

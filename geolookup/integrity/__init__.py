@@ -1,29 +1,29 @@
-"""Verification of a dataset: every byte, the structure, the texts. Nothing in it is trusted.
+"""Verification of a dataset: every byte by its digest, and the structure that lookups rely on.
 
 Strategy: each step relies on the steps before it. First the manifest and its signature, then the
-bytes of the files, then each column, then the columns together. A step yields all damages that it
-finds; the next step runs only without damage.
+bytes of the files, then the layout of columns, then the columns together. A step yields all
+damages that it finds; the next step runs only without damage.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
-from geolookup.dataset.manifest import Manifest
+from geolookup.dataset.arrow_files import generation
+from geolookup.dataset.checksums import wrong_files
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
-from geolookup.integrity import files
-from geolookup.integrity.files import generation, summaries
-from geolookup.integrity.sample import sample
-from geolookup.integrity.structure import known_zones, structure
-from geolookup.integrity.tables import Tables, distinct, shapes
+from geolookup.integrity.structure import structure
+from geolookup.integrity.tables import Tables, damage, load
 from geolookup.integrity.texts import texts
 from geolookup.signing.keys import PublicKey
-from geolookup.signing.trust import TrustedKeys, read_trusted_keys
+from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
+from geolookup.signing.trust import Trust, TrustedKeys, read_trusted_keys
 
 _Text = bytes  # ``Report.bytes`` hides the name
 
@@ -72,48 +72,30 @@ class VerifiedDataset:
         return renamed
 
 
-def read_tables(folder: Path) -> Tables:
-    """Map the files of a dataset as arrays; DatasetError unless bytes and structure are undamaged.
-
-    Texts of rows and the generation id are not compared with the columns.
-    """
-    tables = Tables(folder, files.manifest_of(folder), {})
-    steps = [files.digests(folder, tables.manifest), files.form(tables), files.load(tables)]
-    for damage in chain(*steps, shapes(tables), structure(tables)):
-        raise damage
-    return tables
-
-
 def verify(
-    dataset: str | os.PathLike[str] | None = None,
-    *,
-    deep: bool = False,
-    trusted_keys: TrustedKeys | None = None,
+    dataset: str | os.PathLike[str] | None = None, *, trusted_keys: TrustedKeys | None = None
 ) -> Report:
     """Read every byte of a dataset and return its report; DatasetError for damage.
 
     ``dataset`` is what ``geolookup.open`` accepts; of a store its current generation is read.
-    Checks the canonical manifest, sizes and digests, the layout of all columns, the
-    order of intervals, row numbers, the type and range of values, the number of JSON texts
-    of a row, and the generation id, computed again from the content. ``deep``
-    adds slower checks: coverage, the names of time zones, and a sample of lookups
-    compared with the columns. ``trusted_keys`` is the file of a public key, or several: then one of
-    them must have signed the dataset (``geolookup.sign``). The report has ``files`` (their
-    number), ``bytes`` (of all files but the manifest), ``generation``, and an empty
-    ``damages``. Raises DatasetError for the first damage or a missing dataset, KeyFileError for
-    a file that is not a public key, ValueError for an empty sequence of keys;
-    ``geolookup.integrity.examine`` returns up to a number of damages instead.
+    Checks the canonical manifest, sizes and digests, the layout of all columns, the order of
+    intervals, row numbers, and the generation id, computed again from the content.
+    ``trusted_keys`` is the file of a public key, or several: then one of them must have signed the
+    dataset (``geolookup.sign``). The report has ``files`` (their number), ``bytes`` (of all files
+    but the manifest), ``generation``, and an empty ``damages``. Raises DatasetError for the first
+    damage or a missing dataset, KeyFileError for a file that is not a public key, ValueError for
+    an empty sequence of keys; ``geolookup.integrity.examine`` returns up to a number of damages
+    instead.
     """
-    report = examine(dataset, deep=deep, limit=1, trusted_keys=trusted_keys)
-    for damage in report.damages:
-        raise damage
+    report = examine(dataset, limit=1, trusted_keys=trusted_keys)
+    for first in report.damages:
+        raise first
     return report
 
 
 def examine(
     path: str | os.PathLike[str] | None,
     *,
-    deep: bool = False,
     limit: int = 20,
     trusted_keys: TrustedKeys | None = None,
 ) -> Report:
@@ -122,33 +104,80 @@ def examine(
 
     keys = read_trusted_keys(trusted_keys)
     try:
-        folder = Path(resolve.folder(path))
-        manifest = files.manifest_of(folder)
+        tables = _opened(Path(resolve.folder(path)))
     except DatasetError as error:
         return Report((error,))
-    damages = tuple(islice(_damages(folder, manifest, keys, deep=deep), limit))
-    size = manifest.metadata().bytes
+    manifest = tables.manifest
+    damages = tuple(islice(_damages(tables, keys), limit))
     text = b"" if damages else manifest.canonical()
-    return Report(damages, len(manifest.files), size, manifest.generation, text)
+    return Report(
+        damages, len(manifest.files), manifest.metadata().bytes, manifest.generation, text
+    )
 
 
-def _damages(
-    folder: Path, manifest: Manifest, keys: tuple[PublicKey, ...], *, deep: bool
-) -> Iterator[DatasetError]:
+def read_tables(folder: Path) -> Tables:
+    """Map the files of a dataset as arrays; DatasetError for the first damage."""
+    tables = _opened(folder)
+    for first in _damages(tables, ()):
+        raise first
+    return tables
+
+
+def _opened(folder: Path) -> Tables:
+    manifest = read_manifest(folder)
+    manifest.check()
+    return Tables(folder, manifest, {})
+
+
+def _damages(tables: Tables, keys: Sequence[PublicKey]) -> Iterator[DatasetError]:
     """Yield the damages of the first step that finds any; later steps rely on it."""
-    tables = Tables(folder, manifest, {})
-    steps = [files.signature(folder, keys), files.digests(folder, manifest)]
-    steps += [files.form(tables), files.load(tables)]
-    steps += [shapes(tables), structure(tables)]
-    # The id comes after the texts: they bound the decoded dictionaries.
-    steps += [texts(tables), generation(tables)]
-    if deep:
-        steps += [distinct(tables), known_zones(tables), summaries(tables), sample(tables)]
-    for step in steps:
-        whole = True
-        for damage in step:
-            whole = False
-            yield damage
-        if not whole:
+    steps = [_signature(tables, keys), _digests(tables), _canonical(tables), load(tables)]
+    for step in (*steps, structure(tables), texts(tables), _generation(tables)):
+        is_whole = True
+        for found in step:
+            is_whole = False
+            yield found
+        if not is_whole:
             return
         tables.release()
+
+
+def _signature(tables: Tables, trusted: Sequence[PublicKey]) -> Iterator[DatasetError]:
+    """Yield the damage of ``signature.json``, if any: malformed, or of another manifest.
+
+    With trusted keys one of them must have signed it.
+    """
+    path = tables.folder / SIGNATURE
+    try:
+        text, manifest = read_signature(tables.folder), tables.manifest_path.read_bytes()
+        if trusted:
+            Trust(tuple(trusted)).check(manifest, text, path)
+        elif text is not None:
+            read_statement(text, manifest, None, path)
+    except DatasetError as error:
+        yield error
+
+
+def _digests(tables: Tables) -> Iterator[DatasetError]:
+    """Yield the files that are missing, or whose size or digest differs from the manifest."""
+    for path, problem in wrong_files(tables.folder, tables.manifest):
+        yield damage(path, problem)
+
+
+def _canonical(tables: Tables) -> Iterator[DatasetError]:
+    """Yield an error if the manifest's bytes are not its canonical serialisation."""
+    try:
+        is_canonical = tables.manifest_path.read_bytes() == tables.manifest.canonical()
+    except (ValueError, RecursionError):  # lone surrogates; lists in lists in lists
+        is_canonical = False
+    if not is_canonical:
+        yield damage(tables.manifest_path, "not the canonical form of a manifest")
+
+
+def _generation(tables: Tables) -> Iterator[DatasetError]:
+    """Yield an error if the generation id is not the digest of the columns and the manifest."""
+    computed = generation(tables.manifest, tables.batches, tables.release)
+    expected = tables.manifest.generation
+    if computed != expected:
+        problem = f"'generation' is {expected}, but the content gives {computed}"
+        yield damage(tables.manifest_path, problem)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 
 from geolookup.errors import SettingsError
+from geolookup.kernel.lookups import texts
 
 #: The warning for a missing or an old extension, with the remedy; else empty.
 NOTICE = ""
@@ -66,21 +67,18 @@ _SOURCES = (".pyx", ".pxd", ".pxi", ".h")
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from geolookup.kernel import python
+    from geolookup.kernel.lookups import Lookups as Kernel
     from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import (
-        Kernel,
         State,
         copy_texts,
         count_nodes,
         fill_nodes,
         find_addresses,
         gather,
-        gather_codes,
-        join_texts,
         parse_texts,
         restore,
         split_log_lines,
-        split_records,
     )
 
     _python_kernel: Implementation = python
@@ -107,6 +105,7 @@ else:
     if _choice == "python":
         from geolookup.kernel import python as _chosen
     Kernel, State = _chosen.Kernel, _chosen.State
+    _chosen.document(texts())
 
     def __getattr__(name: str) -> object:
         if name not in __all__:
@@ -123,12 +122,9 @@ __all__ = [
     "fill_nodes",
     "find_addresses",
     "gather",
-    "gather_codes",
-    "join_texts",
     "parse_texts",
     "restore",
     "split_log_lines",
-    "split_records",
 ]
 
 #: Warnings not yet logged in this process.

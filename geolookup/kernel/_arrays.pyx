@@ -82,58 +82,6 @@ def gather(table, rows, list lanes, list values, list validity):
     return nulls
 
 
-def gather_codes(rows, links, codes, values, validity):
-    """See ``protocol.Implementation``."""
-    cdef _Column numbers = _array(rows, c"I"), link = _array(links, c"H"), code = _array(codes, c"i")
-    cdef _Column out = _output(values, c"i"), bits = _output(validity, c"B")
-    cdef const uint32_t* row_numbers = <const uint32_t*>numbers.data
-    cdef Py_ssize_t at
-    cdef int has_null = 0
-    if out.count != numbers.count or bits.count != (numbers.count + 7) // 8:
-        raise ValueError("the columns differ in length")
-    with nogil:
-        at = _outside_table(row_numbers, numbers.count, link.count)
-        if at < 0:
-            has_null = _gather_codes(
-                row_numbers, numbers.count, <const uint16_t*>link.data, <const int32_t*>code.data,
-                code.count, <int32_t*>out.data, <uint8_t*>bits.data,
-            )
-    if at >= 0:
-        raise IndexError(f"row {row_numbers[at]} does not exist in this table")
-    if has_null < 0:
-        raise IndexError("a link points outside its table")
-    return has_null != 0
-
-
-cdef int _gather_codes(
-    const uint32_t* rows,
-    Py_ssize_t count,
-    const uint16_t* links,
-    const int32_t* codes,
-    Py_ssize_t code_count,
-    int32_t* out,
-    uint8_t* validity,
-) noexcept nogil:
-    """Return 1 if a code is null, else 0; -1 for a link outside the table of codes."""
-    cdef Py_ssize_t block, begin, at, size, linked
-    cdef uint64_t nulls, of_all = 0
-    cdef int32_t code
-    for block in range((count + ROWS - 1) // ROWS):
-        begin = block * ROWS
-        size = min(count - begin, <Py_ssize_t>ROWS)
-        nulls = 0
-        for at in range(size):
-            linked = links[rows[begin + at]]
-            if linked >= code_count:
-                return -1
-            code = codes[linked]
-            nulls |= <uint64_t>(code < 0) << at
-            out[begin + at] = code if code >= 0 else 0
-        of_all |= nulls
-        _write_validity(validity + (begin >> 3), ~nulls & ~<uint64_t>0 >> (ROWS - size), <int>size)
-    return of_all != 0
-
-
 cdef Py_ssize_t _outside_table(const uint32_t* rows, Py_ssize_t count, Py_ssize_t size) noexcept nogil:
     """Return the position of the first row that does not exist, or -1."""
     cdef uint32_t greatest = 0

@@ -1,7 +1,7 @@
 """The public class: single lookups, and fields of an answer by their names."""
 
 cdef class Kernel:
-    """Single lookups on one dataset; see ``protocol.Kernel``."""
+    """Single lookups on one dataset."""
 
     # A list of one state: replacing an item is atomic, even without the interpreter lock.
     cdef list _current
@@ -25,12 +25,6 @@ cdef class Kernel:
         self._current[0] = state
 
     def lookup(self, ip, *, at=None, bint clean=False):
-        """Return the envelope for an address; the caller may change it.
-
-        No address makes this raise: ``error_code`` is 10001 for a malformed one, for a private one
-        10002, and ``data`` is None. An unknown ``asn`` is left out of ``data["network"]``: read it
-        with ``.get("asn")``. ``answer`` describes ``at``, ``clean`` and the errors.
-        """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
         cdef Match answer
@@ -41,27 +35,7 @@ cdef class Kernel:
             return envelope.failure(_ERRORS[status])
         return _success(state, ip, &answer, second)
 
-    def data(self, ip, *, at=None, bint clean=False):
-        """Return the data member of the envelope; raise for an address without an answer.
-
-        Raises InvalidAddressError (10001) or PrivateAddressError (10002), and what ``answer``
-        raises. An unknown ``asn`` is left out of ``data["network"]``: read it with ``.get("asn")``.
-        """
-        cdef State state = self._open()
-        cdef int64_t second = c_time(NULL) if at is None else instant(at)
-        cdef Match answer
-        if clean:
-            ip = _cleaned(ip)
-        cdef int status = _find(state, ip, &answer)
-        if status:
-            raise _ERRORS[status](ip)
-        return _data(state, ip, &answer, second)
-
     def lookup_json(self, ip, *, at=None, bint clean=False):
-        """Return the envelope for an address as compact UTF-8 JSON.
-
-        ``answer`` describes ``at``, ``clean`` and the errors.
-        """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
         cdef Match answer
@@ -73,18 +47,6 @@ cdef class Kernel:
         return _json(state, &answer, second)
 
     def get(self, ip, field, /, *more, default=None, at=None, bint clean=False):
-        """Return the value of a field, or a tuple of the values of several.
-
-        >>> geolookup.get("8.8.8.8", "country", "asn")
-        ('US', 15169)
-
-        A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
-        name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
-        or one list. A value is ``default`` if it is unknown, or if the address is malformed or
-        private. Own columns (``"own.site_id"``, or all: ``"own"``) are as in ``own``.
-        ``answer`` describes ``ip``, ``at`` and ``clean``. Raises ValueError for an unknown field,
-        TypeError or ValueError for an invalid ``at`` or ``ip``, DatasetError for a damaged dataset.
-        """
         cdef State state = self._open()
         cdef Match answer
         cdef int code
@@ -103,33 +65,12 @@ cdef class Kernel:
         return default if value is None else value
 
     def answer(self, ip, *, at=None, bint clean=False):
-        """Return the answer for an address as an object.
-
-        ``answer.location.city_name``, ``answer.network.asn``, ``answer.time.current_time`` (an
-        aware datetime), ``answer.own.site_id`` (an own column), ``answer.prefix``,
-        ``answer.to_dict()``: the envelope. Members are read on access, and an unknown value is
-        None. All members are of one generation and of the instant ``at``: Unix seconds, an aware
-        datetime, or None for now. No text makes this raise: the answer for a malformed or
-        private one is false, has ``error_code`` and ``error_message``, and its members are None,
-        but own columns of a private one can be known. Raises TypeError or ValueError for an invalid
-        ``at`` or an ``ip`` that is no single address (a list, a number, bytes), DatasetError for a
-        damaged dataset; reading a member raises it too. With ``clean`` a
-        text may have more than the address: blanks, brackets, a port, a zone id, or it may be an
-        X-Forwarded-For list; see ``contract.cleaning.clean_text``.
-        """
         cdef State state = self._open()
         if clean:
             ip = _cleaned(ip)
         return _answer(state, ip, c_time(NULL) if at is None else instant(at))
 
     def own(self, ip, *, bint clean=False):
-        """Return the own columns for an address: a dict by their names.
-
-        A value is None if it is unknown. Private addresses have values too, in the columns that
-        the recipe declares private. The result is None for a malformed address; the caller may
-        change it. ``answer`` describes ``clean``. Raises ValueError if the dataset has no own
-        columns, DatasetError for a damaged dataset.
-        """
         cdef State state = self._open()
         cdef Match answer
         _own_table(state, "own")
@@ -140,6 +81,28 @@ cdef class Kernel:
     cdef State _open(self):
         state = self._current[0]
         return <State?>self._open_state() if state is None else <State>state
+
+
+cdef extern from "Python.h":
+    ctypedef struct PyMethodDef:
+        const char* ml_doc
+    ctypedef struct PyMethodDescrObject:
+        PyMethodDef* d_method
+
+cdef list _texts = []  # C points into them
+
+
+def document(texts):
+    """Set the docstrings of the calls of ``Kernel``, by their names."""
+    cdef PyMethodDescrObject* method
+    cdef bytes whole
+    for name, text in texts.items():
+        call = vars(Kernel)[name]
+        method = <PyMethodDescrObject*>call
+        # The signature, "--", and the text: inspect.signature reads the first part.
+        whole = <bytes>method.d_method.ml_doc + text.encode()
+        _texts.append(whole)
+        method.d_method.ml_doc = whole
 
 
 cdef enum:

@@ -27,8 +27,8 @@ from geolookup.dataset.intervals import (
 from geolookup.kernel import parse_texts
 
 if TYPE_CHECKING:
-    from geolookup.dataset.column_views import EncodedColumn
     from geolookup.dataset.files import Dataset
+    from geolookup.dataset.mapped import EncodedColumn
 
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
@@ -126,45 +126,15 @@ def gather(
     table: U8, rows: U32, lanes: list[tuple[int, int, int]], values: list[U8], validity: list[U8]
 ) -> int:
     """Copy columns of a row-major table; see ``protocol.Implementation``."""
-    count, stride = table.shape
-    sizes = [len(rows) * width for _, _, width in lanes]
-    if sizes != [len(out) for out in values] or any(
-        len(bits) != (len(rows) + 7) // 8 for bits in validity
-    ):
-        raise ValueError("the columns differ in length")
-    if any(
-        not (0 <= bit < 64 and 0 <= begin <= stride - width and width in (2, 4, 8))
-        for bit, begin, width in lanes
-    ):
-        raise ValueError("a column is outside the row")
-    if len(rows) and int(rows.max()) >= count:
-        raise IndexError(f"row {rows[rows >= count][0]} does not exist in this table")
-    row_bytes = table[rows]
+    taken = table[rows]
     # The first 8 bytes of a row are its null bits: bit 3 set = lane 3 is null.
-    nulls = np.ascontiguousarray(row_bytes[:, :8]).view(np.uint64)[:, 0]
+    nulls = np.ascontiguousarray(taken[:, :8]).view(np.uint64)[:, 0]
     for (bit, begin, width), out, bits in zip(lanes, values, validity, strict=True):
-        out[:] = row_bytes[:, begin : begin + width].reshape(-1)
+        out.reshape(len(rows), width)[:] = taken[:, begin : begin + width]
         # Arrow's validity bitmap: 1 = valid, least significant bit first: rows T F T -> 0b101.
         bits[:] = np.packbits(nulls >> np.uint64(bit) & np.uint64(1) == 0, bitorder="little")
     # The union of the null bits: a lane whose bit is 0 here has no null at all.
     return int(np.bitwise_or.reduce(nulls))
-
-
-def gather_codes(
-    rows: U32, links: NDArray[np.uint16], codes: I32, values: I32, validity: U8
-) -> bool:
-    """Copy a column of a linked table; see ``protocol.Implementation``."""
-    if len(values) != len(rows) or len(validity) != (len(rows) + 7) // 8:
-        raise ValueError("the columns differ in length")
-    if len(rows) and int(rows.max()) >= len(links):
-        raise IndexError(f"row {rows[rows >= len(links)][0]} does not exist in this table")
-    linked = links[rows]
-    if len(rows) and int(linked.max()) >= len(codes):
-        raise IndexError("a link points outside its table")
-    values[:] = np.maximum(codes[linked], 0)
-    valid = codes[linked] >= 0
-    validity[:] = np.packbits(valid, bitorder="little")
-    return not bool(valid.all())
 
 
 def replace_embedded(addresses: MixedAddresses) -> MixedAddresses:

@@ -12,29 +12,19 @@ malformed address and -2 for a private one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from geolookup.dataset.networks import Intervals
+from geolookup.dataset.networks import PrefixSearch
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from geolookup.contract.envelope import Object
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
+    from geolookup.kernel.lookups import Lookups
     from geolookup.kernel.python_answer import Answer
-
-
-#: A column of texts: bytes, offsets, validity as in Arrow or None and its first bit, the indices of
-#: a dictionary (below 0: null) or None, and whether the texts are cells of CSV.
-Part = tuple[
-    "NDArray[np.uint8]",
-    "NDArray[np.int64]",
-    "NDArray[np.uint8] | None",
-    int,
-    "NDArray[np.int32] | None",
-    bool,
-]
 
 
 class Locator(Protocol):
@@ -67,16 +57,27 @@ class Locator(Protocol):
         """
 
 
-class State(Locator, Intervals, Protocol):
+class State(Locator, PrefixSearch, Protocol):
     """An open dataset and the caches of its rows; an engine replaces it as a whole.
 
-    ``Engine.snapshot`` returns it to adapters, its ``dataset`` included.
     Every method raises DatasetError if an index of the dataset points outside its table.
     ``take_rows`` and ``take_own_rows`` raise IndexError for an interval id that does not exist in
     the dataset.
     """
 
     def __init__(self, dataset: Dataset) -> None: ...
+
+    def interval_ipv4(self, value: int) -> int:
+        """Return the position of the IPv4 interval that holds a 32-bit integer."""
+
+    def interval_ipv6(self, value: int) -> int:
+        """Return the position of the IPv6 interval that holds a 128-bit integer."""
+
+    def rows(self, family: int, interval: int) -> tuple[int, int]:
+        """Return the location and network rows of an interval of one family."""
+
+    def record(self, location_row: int, network_row: int) -> Object:
+        """Return data without ip, ip_type and time; the caller may change it."""
 
     def locate_texts(
         self,
@@ -168,58 +169,19 @@ class Lines(Protocol):
         """Return the lines and remove them."""
 
 
-class Kernel(Protocol):
-    """Single lookups on one dataset; ``Engine`` inherits from it and documents the calls."""
-
-    #: Which implementation this is: "compiled" or "python".
-    kernel: ClassVar[str]
-
-    def __init__(self, dataset: Dataset) -> None: ...
-
-    def lookup(self, ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
-        """Return the envelope."""
-
-    def lookup_json(self, ip: object, *, at: Any = None, clean: bool = False) -> bytes:
-        """Return the envelope as compact UTF-8 JSON."""
-
-    def data(self, ip: object, *, at: Any = None, clean: bool = False) -> Data:
-        """Return the data member of the envelope."""
-
-    def get(
-        self,
-        ip: object,
-        field: Any,
-        /,
-        *more: Any,
-        default: Any = None,
-        at: Any = None,
-        clean: bool = False,
-    ) -> Any:
-        """Return the value of a field or group, or a tuple of the values of several."""
-
-    def answer(self, ip: object, *, at: Any = None, clean: bool = False) -> Answer:
-        """Return the answer as an object."""
-
-    def own(self, ip: object, *, clean: bool = False) -> dict[str, Any] | None:
-        """Return the own columns of the dataset by their names."""
-
-    def _open_state(self) -> State:
-        """Return the current state; raises ClosedError after ``_swap(None)``."""
-
-    def _swap(self, state: Any) -> None:
-        """Replace the state by one of the same implementation; None closes."""
-
-
 class Implementation(Protocol):
     """A module that implements the kernel."""
 
     @property
-    def Kernel(self) -> type[Kernel]:  # noqa: N802 - a class of the module
+    def Kernel(self) -> type[Lookups]:  # noqa: N802 - a class of the module
         """The class of single lookups."""
 
     @property
     def State(self) -> type[State]:  # noqa: N802 - a class of the module
         """The class of an open dataset."""
+
+    def document(self, texts: dict[str, str]) -> None:
+        """Set the docstrings of the calls of ``Kernel``, by their names."""
 
     def gather(
         self,
@@ -237,21 +199,6 @@ class Implementation(Protocol):
         For each lane, ``values`` is filled with n values and ``validity`` with n bits, rounded up
         to bytes, as in Arrow. The result is the union of the words of all rows. Raises IndexError
         for a row that does not exist, ValueError for lanes outside the row.
-        """
-
-    def gather_codes(
-        self,
-        rows: NDArray[np.uint32],
-        links: NDArray[np.uint16],
-        codes: NDArray[np.int32],
-        values: NDArray[np.int32],
-        validity: NDArray[np.uint8],
-    ) -> bool:
-        """Copy a column of a linked table for n rows; return whether one of them is null.
-
-        ``links`` has by row the row of the linked table, ``codes`` its column: below 0 is null.
-        ``values`` is filled with ``codes[links[rows]]``, or 0 for null, and ``validity`` with n
-        bits, as by ``gather``. Raises IndexError for a row or a link that does not exist.
         """
 
     def parse_texts(
@@ -307,49 +254,6 @@ class Implementation(Protocol):
 
         A length below 0 marks a missing text. Raises ValueError for a text outside ``data``, and
         if the texts are shorter or longer than ``out``.
-        """
-
-    def split_records(
-        self,
-        data: NDArray[np.uint8],
-        delimiters: NDArray[np.uint8],
-        columns: int,
-        keys: NDArray[np.int64],
-        lines: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        texts: NDArray[np.uint8],
-        text_offsets: NDArray[np.int64],
-        valid: NDArray[np.uint8],
-    ) -> int:
-        """Split whole records of CSV (RFC 4180); return their number n.
-
-        ``delimiters`` are the one to read, and the one to write. ``lines`` is filled with the
-        records without line ends, a cell in quotes only if it must be, and ``offsets`` with their
-        n + 1 bounds. An empty text is ``""``, a null cell is empty. ``keys`` are numbers of
-        columns, ascending. For each, a row of ``texts``, ``text_offsets`` and ``valid`` is filled
-        with the texts of its cells, their bounds, and 0 for a null cell.
-
-        ``lines`` has room for three times the bytes of ``data`` and 3 more, ``offsets`` and the
-        columns have room for as many records as ``valid``. The result is -1 if a record has
-        another number of columns, if text follows a closing quote, if a quote is not closed, or
-        if there are more records. Of one column, an empty line is a record.
-        """
-
-    def join_texts(
-        self,
-        parts: list[bytes | Part],
-        first: int,
-        delimiter: str,
-        null: bytes,
-        offsets: NDArray[np.int64],
-        out: NDArray[np.uint8],
-    ) -> int:
-        """Join the parts of each row, from the row ``first`` on; return the number of rows done.
-
-        ``offsets`` has n + 1 items; the rows are written to ``out`` from ``offsets[first]`` on,
-        and the end of each to ``offsets``. It stops before a row for which ``out`` can be too
-        small: a cell of k bytes needs 2k + 2. Null is written as ``null``. Raises ValueError
-        for a text outside its data.
         """
 
     def count_nodes(self, highs: NDArray[np.uint64], lows: NDArray[np.uint64]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import repeat
 from time import time
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from geolookup.contract import envelope, fields
 from geolookup.contract.localtime import instant
@@ -17,15 +17,15 @@ from geolookup.contract.paths import names_of, unknown_field
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import ClosedError, ContractError
 from geolookup.kernel.answers import check_type
+from geolookup.kernel.lookups import Lookups
 from geolookup.kernel.python_own import own_members, own_table, own_value
 from geolookup.kernel.python_rows import data_of, value_of
 from geolookup.kernel.python_state import State, find, resolve
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Data, Envelope
-    from geolookup.kernel.columns import gather, gather_codes
+    from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
-    from geolookup.kernel.python_cells import join_texts, split_records
     from geolookup.kernel.python_texts import (
         copy_texts,
         find_addresses,
@@ -36,10 +36,9 @@ if TYPE_CHECKING:
 else:
     #: The modules of functions that a first lookup does not need. Some of them import numpy.
     _LAZY = {
-        **dict.fromkeys(("gather", "gather_codes"), "geolookup.kernel.columns"),
+        "gather": "geolookup.kernel.columns",
         "restore": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
-        **dict.fromkeys(("join_texts", "split_records"), "geolookup.kernel.python_cells"),
         **dict.fromkeys(
             ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
             "geolookup.kernel.python_texts",
@@ -59,15 +58,13 @@ __all__ = [
     "State",
     "copy_texts",
     "count_nodes",
+    "document",
     "fill_nodes",
     "find_addresses",
     "gather",
-    "gather_codes",
-    "join_texts",
     "parse_texts",
     "restore",
     "split_log_lines",
-    "split_records",
 ]
 
 
@@ -77,11 +74,11 @@ Seconds = int | list[int]
 _FAILURES = frozenset(envelope.FAILURES_JSON.values())
 
 
-class Kernel:
-    """Single lookups on one dataset; see ``protocol.Kernel``."""
+class Kernel(Lookups):
+    """Single lookups on one dataset."""
 
     #: The name of this implementation.
-    kernel: ClassVar[str] = "python"
+    kernel = "python"
 
     def __init__(self, dataset: Dataset) -> None:
         self._state: State | None = State(dataset)
@@ -97,39 +94,20 @@ class Kernel:
         return state
 
     def lookup(self, ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
-        """Return the envelope for an address; the caller may change it.
-
-        No address makes this raise: ``error_code`` is 10001 for a malformed one, for a private one
-        10002, and ``data`` is None. An unknown ``asn`` is left out of ``data["network"]``: read it
-        with ``.get("asn")``. ``answer`` describes ``at``, ``clean`` and the errors.
-        """
+        """See ``Lookups``."""
         state = self._state or self._open_state()
         if clean:
             ip = _clean(ip)
         return _answer(state, ip, int(time()) if at is None else instant(at))
 
-    def data(self, ip: object, *, at: Any = None, clean: bool = False) -> Data:
-        """Return the data member of the envelope; raise for an address without an answer.
-
-        Raises InvalidAddressError (10001) or PrivateAddressError (10002), and what ``answer``
-        raises. An unknown ``asn`` is left out of ``data["network"]``: read it with ``.get("asn")``.
-        """
-        state = self._state or self._open_state()
-        if clean:
-            ip = _clean(ip)
-        return _data(state, ip, int(time()) if at is None else instant(at))
-
     def lookup_json(self, ip: object, *, at: Any = None, clean: bool = False) -> bytes:
-        """Return the envelope for an address as compact UTF-8 JSON.
-
-        ``answer`` describes ``at``, ``clean`` and the errors.
-        """
+        """See ``Lookups``."""
         state = self._state or self._open_state()
         if clean:
             ip = _clean(ip)
         return _answer_json(state, ip, int(time()) if at is None else instant(at))
 
-    def get(
+    def get(  # type: ignore[override]
         self,
         ip: object,
         field: Any,
@@ -139,18 +117,7 @@ class Kernel:
         at: Any = None,
         clean: bool = False,
     ) -> Any:
-        """Return the value of a field, or a tuple of the values of several.
-
-        >>> geolookup.get("8.8.8.8", "country", "asn")
-        ('US', 15169)
-
-        A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
-        name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
-        or one list. A value is ``default`` if it is unknown, or if the address is malformed or
-        private. Own columns (``"own.site_id"``, or all: ``"own"``) are as in ``own``.
-        ``answer`` describes ``ip``, ``at`` and ``clean``. Raises ValueError for an unknown field,
-        TypeError or ValueError for an invalid ``at`` or ``ip``, DatasetError for a damaged dataset.
-        """
+        """See ``Lookups``."""
         state = self._state or self._open_state()
         second = int(time()) if at is None else instant(at)
         if clean:
@@ -161,20 +128,7 @@ class Kernel:
         return values if more or not isinstance(field, str) else values[0]
 
     def answer(self, ip: object, *, at: Any = None, clean: bool = False) -> Answer:
-        """Return the answer for an address as an object.
-
-        ``answer.location.city_name``, ``answer.network.asn``, ``answer.time.current_time`` (an
-        aware datetime), ``answer.own.site_id`` (an own column), ``answer.prefix``,
-        ``answer.to_dict()``: the envelope. Members are read on access, and an unknown value is
-        None. All members are of one generation and of the instant ``at``: Unix seconds, an aware
-        datetime, or None for now. No text makes this raise: the answer for a malformed or
-        private one is false, has ``error_code`` and ``error_message``, and its members are None,
-        but own columns of a private one can be known. Raises TypeError or ValueError for an invalid
-        ``at`` or an ``ip`` that is no single address (a list, a number, bytes), DatasetError for a
-        damaged dataset; reading a member raises it too. With ``clean`` a
-        text may have more than the address: blanks, brackets, a port, a zone id, or it may be an
-        X-Forwarded-For list; see ``contract.cleaning.clean_text``.
-        """
+        """See ``Lookups``."""
         from geolookup.kernel.python_answer import answer_of
 
         state = self._state or self._open_state()
@@ -184,16 +138,16 @@ class Kernel:
         return answer_of(state, ip, int(time()) if at is None else instant(at))
 
     def own(self, ip: object, *, clean: bool = False) -> dict[str, Any] | None:
-        """Return the own columns for an address: a dict by their names.
-
-        A value is None if it is unknown. Private addresses have values too, in the columns that
-        the recipe declares private. The result is None for a malformed address; the caller may
-        change it. ``answer`` describes ``clean``. Raises ValueError if the dataset has no own
-        columns, DatasetError for a damaged dataset.
-        """
+        """See ``Lookups``."""
         state = self._state or self._open_state()
         own_table(state, "own")
         return own_members(state, _clean(ip) if clean else ip)
+
+
+def document(texts: dict[str, str]) -> None:
+    """Set the docstrings of the calls of ``Kernel``, by their names."""
+    for name, text in texts.items():
+        vars(Kernel)[name].__doc__ = text
 
 
 def _clean(ip: object) -> object:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from geolookup.contract.fields import Field
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
-from geolookup.dataset.public_ranges import Ranges, Rows
+from geolookup.dataset.public_ranges import RangeBatch, RowNumbers
 from geolookup.prefixes.spans import I32, Halves, Spans
 from geolookup.tables.row_tables import first_equal_rows, row_tables, table_of
 
@@ -44,16 +44,16 @@ class FieldColumns:
         """Return the columns by row of one table."""
         return {name: column for name, column in self.by_row.items() if self._table[name] == table}
 
-    def has_any(self, rows: Rows) -> Bools:
+    def has_any(self, rows: RowNumbers) -> Bools:
         """Return for n ranges whether any of the fields is known."""
         # Row 0 of a table is "unknown", and so are rows that equal it in these fields.
         is_known: Bools = np.logical_or.reduce([codes != 0 for codes in self._codes(rows)])
         return is_known
 
-    def _codes(self, rows: Rows) -> tuple[I32, ...]:
+    def _codes(self, rows: RowNumbers) -> tuple[I32, ...]:
         return tuple(first[rows[table]] for table, first in self._first_equal.items())
 
-    def spans(self, ranges: Ranges) -> Spans:
+    def spans(self, ranges: RangeBatch) -> Spans:
         """Return n ranges whose codes are, by table, the first rows with the same values."""
         first = Halves(ranges.first_high, ranges.first_low)
         last = Halves(ranges.last_high, ranges.last_low)

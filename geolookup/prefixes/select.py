@@ -26,7 +26,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.networks import limits_of
-from geolookup.dataset.public_ranges import Rows, any_known, public_ranges
+from geolookup.dataset.public_ranges import RowNumbers, any_known, public_ranges
 from geolookup.errors import DatasetError
 from geolookup.prefixes.conditions import Condition, Where, conditions_of
 from geolookup.prefixes.field_columns import FieldColumns
@@ -57,7 +57,7 @@ class RowMasks(NamedTuple):
         """The tables whose rows decide."""
         return tuple(self.by_table)
 
-    def mark(self, rows: Rows) -> Bools:
+    def mark(self, rows: RowNumbers) -> Bools:
         """Mark the intervals that meet the conditions, by their rows in the tables."""
         # Rows of locations marked [F T T], intervals with the rows [2 0 1]: T F T.
         marks: Bools = np.logical_and.reduce(
@@ -144,7 +144,7 @@ class Selection:
         """Return whether no range meets the conditions; reads up to the first that does."""
         return not any(map(len, chain.from_iterable(map(self.spans, self.families))))
 
-    def _mark(self, rows: Rows) -> Bools:
+    def _mark(self, rows: RowNumbers) -> Bools:
         return self._masks.mark(rows) & any_known(rows)
 
 

@@ -142,6 +142,8 @@ class DatasetPath:
     no change of the store needs a reload.
     """
 
+    overlay = None
+
     def __init__(self, path: str, requirements: Requirements, past: str | None = None) -> None:
         self.path, self._requirements, self._past = path, requirements, past
 

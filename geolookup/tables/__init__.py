@@ -21,22 +21,22 @@ import pyarrow as pa
 
 from geolookup.contract.localtime import instant
 from geolookup.tables.as_of import PastEnricher
+from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
 from geolookup.tables.inputs import InputNames, Inputs, check_as_of
-from geolookup.tables.locate import CHUNK, locate
-from geolookup.tables.take import of_table, take
+from geolookup.tables.locate import CHUNK
+from geolookup.tables.take import of_table
 
 if TYPE_CHECKING:
     from geolookup.engine.many import ManyAnswers
     from geolookup.kernel.protocol import State
 
-__all__ = ["enrich", "in_one", "locate", "take"]
+__all__ = ["enrich"]
 
 _Function = TypeVar("_Function")
-AnyEnricher = Enricher | PastEnricher
 #: Returns the data with the columns of answers; its columns with these names are the inputs.
-Adapter = Callable[[AnyEnricher, Any, InputNames], Any]
+Adapter = Callable[[Enricher, Any, InputNames], Any]
 
 
 def enrich(
@@ -73,15 +73,11 @@ def enrich(
         columns = of_table(fields, schema=state.dataset.schema)
         return adapter(Enricher(state, columns, at=at, **options), data, names)
     options |= {"at": instant(at)}  # now is the time of this call, in every generation
-    return adapter(PastEnricher(generations, fields, options, without_generation), data, names)
+    past = PastEnricher(state, generations, fields, options, without_generation)
+    return adapter(past, data, names)
 
 
-def in_one(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array; combine_chunks fails for dictionaries without chunks."""
-    return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
-
-
-def _table(enricher: AnyEnricher, data: pa.Table, names: InputNames) -> pa.Table:
+def _table(enricher: Enricher, data: pa.Table, names: InputNames) -> pa.Table:
     names.check(data.schema.names, enricher.names)
     answers = enricher.table(names.select(data.column))
     for name in answers.schema.names:
@@ -89,14 +85,14 @@ def _table(enricher: AnyEnricher, data: pa.Table, names: InputNames) -> pa.Table
     return data
 
 
-def _batch(enricher: AnyEnricher, data: pa.RecordBatch, names: InputNames) -> pa.RecordBatch:
+def _batch(enricher: Enricher, data: pa.RecordBatch, names: InputNames) -> pa.RecordBatch:
     table = _table(enricher, pa.Table.from_batches([data]), names)
     columns = [in_one(column) for column in table.columns]
     return pa.record_batch(columns, schema=table.schema)
 
 
 def _reader(
-    enricher: AnyEnricher, data: pa.RecordBatchReader, names: InputNames
+    enricher: Enricher, data: pa.RecordBatchReader, names: InputNames
 ) -> pa.RecordBatchReader:
     """Return a stream that reads ``data`` as its own batches are read."""
     names.check(data.schema.names, enricher.names)
@@ -106,7 +102,7 @@ def _reader(
 
 
 def _append(
-    enricher: AnyEnricher, data: Iterable[pa.RecordBatch], names: InputNames, schema: pa.Schema
+    enricher: Enricher, data: Iterable[pa.RecordBatch], names: InputNames, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Slice batches as the enricher does, queue the slices, and append its columns to each."""
     queue: deque[pa.RecordBatch] = deque()
@@ -123,12 +119,12 @@ def _append(
         yield pa.record_batch([*part.columns, *answers.columns], schema=schema)
 
 
-def _column(enricher: AnyEnricher, data: Any, names: InputNames) -> pa.Table:
+def _column(enricher: Enricher, data: Any, names: InputNames) -> pa.Table:
     names.check_single()
     return enricher.table(Inputs(data))
 
 
-def _stream(enricher: AnyEnricher, data: Any, names: InputNames) -> Any:
+def _stream(enricher: Enricher, data: Any, names: InputNames) -> Any:
     """Read structs as batches of a table, any other type as a column."""
     try:
         reader = pa.RecordBatchReader.from_stream(data)
@@ -148,7 +144,7 @@ def _whole(data: Any) -> pa.ChunkedArray:
         raise TypeError(problem) from None
 
 
-def _array(enricher: AnyEnricher, data: Any, names: InputNames) -> Any:
+def _array(enricher: Enricher, data: Any, names: InputNames) -> Any:
     """Read structs as the rows of a table, any other type as a column."""
     array = pa.array(data)
     if pa.types.is_struct(array.type):

@@ -1,224 +1,205 @@
 """Columns of answers, each row from the generation that was in force at its instant.
 
-Strategy: the rows of a block are sorted by generation. Each generation only locates its rows: their
-numbers in the joint row tables of all generations are written in row order. Then columns are taken
-in row order, a chunk at a time, as from one dataset. The rows of a whole table are located one
-generation at a time, the newest first. A stream keeps the generations that it has used open.
+Strategy: the rows of a block are sorted by generation. Each generation answers its rows as an
+engine of its own does, and Arrow puts them back in the order of the rows. Few generations are open
+at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
 from logging import getLogger
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from geolookup.contract.fields import COUNTRY, ZONE, Field
-from geolookup.dataset.files import outside
+from geolookup.dataset.arrow_files import array_of, without_dictionary
 from geolookup.errors import short_id
-from geolookup.parallel import cores, in_order
-from geolookup.tables.enrich import Enricher, chunked, empty_array, in_order_of, types_of
+from geolookup.parallel import in_order
+from geolookup.tables.dictionaries import used_values
+from geolookup.tables.enrich import Enricher, chunked, empty_array, parts_of, refuse
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
 from geolookup.tables.inputs import Inputs
-from geolookup.tables.joint_rows import JointNumbers, JointTables
-from geolookup.tables.locate import clean_column, locate_chunk, with_private
-from geolookup.tables.located_rows import LocatedRows, Part
-from geolookup.tables.row_blocks import Block, GenerationRanks, Slices, block_of, slices_of
-from geolookup.tables.row_tables import row_tables
-from geolookup.tables.take import OF_ADDRESS, ColumnTaker, RowFinder, is_known, of_table, tables_of
-from geolookup.tables.times import Clock, instants_of
+from geolookup.tables.locate import CHUNK, without_views
+from geolookup.tables.take import of_table
+from geolookup.tables.times import Instants, instants_of
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
 
+#: A block ends at this number of rows or of bytes of addresses, whichever comes first.
+#: A generation has 20,000 rows of a block if there are 52 of them.
+ROWS, _BYTES = 1 << 20, 1 << 28
+#: Generations that are open together: more than there are weeks in a year.
+_OPEN = 64
+_Rows = NDArray[np.int64]
 
-class PastEnricher:
+
+class PastEnricher(Enricher):
     """Makes columns of fields as ``Enricher`` does, from many generations.
 
     The newest generation decides the columns. A column that an older one lacks is null in its
-    rows. ``options`` are the options of ``Enricher``, with ``at``. ``without_generation`` counts
-    rows that no generation answers; None: a warning states them after each table or stream.
+    rows. ``state`` is an open generation, ``options`` are those of ``Enricher``.
+    ``without_generation`` counts rows that no generation answers; None: a warning states them
+    after each table or stream.
     """
 
     def __init__(
         self,
+        state: State,
         generations: Generations,
-        fields: tuple[str | Iterable[str], ...],
+        fields: tuple[Any, ...],
         options: dict[str, Any],
         without_generation: RowsWithoutGeneration | None,
     ) -> None:
         self._generations = generations
-        self._ranks = GenerationRanks(generations)
+        self._present = state
+        #: the generations by rank: 0 is the newest one
+        self._by_rank = list(dict.fromkeys(name for name in generations.by_period[::-1] if name))
+        count = len(self._by_rank)
+        rank_of: dict[str | None, int] = {name: rank for rank, name in enumerate(self._by_rank)}
+        rank_of[None] = count + 1
+        # Rows before the first period, in pruned ones, and without an instant have the last ranks.
+        by_period = [count, *(rank_of[name] for name in generations.by_period)]
+        # The smallest type: then numpy sorts by radix.
+        self._rank_of = np.array(by_period, np.min_scalar_type(count + 2))
+        newest = self._state_of(0)
+        super().__init__(newest, of_table(fields, schema=newest.dataset.schema), **options)
+        self._options = options | {"on_invalid": "null", "threads": 1}
+        self._begins = np.array(generations.begins, np.int64)
+        self._enricher = lru_cache(_OPEN)(self._open)
         self._without_generation = without_generation
-        self._state = generations.open(self._ranks.by_rank[0])
-        self._fields = of_table(fields, schema=self._state.dataset.schema)
-        #: for the schema and for messages
-        self._newest = Enricher(self._state, self._fields, **options)
-        #: the names of the new columns, in order
-        self.names = self._newest.names
-        self._second = options["at"]
-        self._clean = options.get("clean", False)
-        self._strict = options.get("on_invalid") == "raise"
-        self._add_known = options.get("add_known", False)
-        threads = options.get("threads") or cores()
-        self._threads = threads if threads > 1 else 0
-        self._lock = Lock()
-        self._stored = [field for field in self._fields if field not in OF_ADDRESS]
-        tables = row_tables(self._state.dataset)
-        self._types = {
-            field: tables.column(field).type for field in self._stored if field.group != "time"
-        }
-        links = {COUNTRY} & {field.table for field in self._types}
-        links |= {ZONE} if len(self._types) < len(self._stored) else set()
-        self._joint = JointTables(self._types, links)
-        self._kept = {0: self._joined(self._state, "")}
-        self._taker: ColumnTaker | None = None
 
     def schema(self, types: Inputs) -> pa.Schema:
         """Return the schema of the new columns for inputs of these types, as ``Enricher`` does."""
         instants_of(empty_array(types.as_of))
-        return self._newest.schema(types)
-
-    def table(self, inputs: Inputs) -> pa.Table:
-        """Return the new columns for whole columns, one generation at a time."""
-        columns = chunked(inputs)
-        schema = self.schema(types_of(columns))
-        with in_order(self._block, slices_of([columns]), self._threads) as made:
-            blocks = list(made)
-        for rank in sorted({rank for located in blocks for rank in located.block.ranks()}):
-            self._locate(self._kept.get(rank) or self._open(rank), rank, blocks)
-        for located in blocks:
-            self._check(located)
-        parts = (part for located in blocks for part in located.parts())
-        with in_order(self._columns, parts, self._threads) as taken:
-            batches = list(taken)
-        self._report([located.block.without_generation() for located in blocks])
-        return pa.Table.from_batches(batches, schema)
-
-    def _locate(self, generation: _Generation, rank: int, blocks: list[LocatedRows]) -> None:
-        def locate(located: LocatedRows) -> None:
-            generation.locate(located, rank)
-
-        with in_order(locate, blocks, self._threads) as done:
-            for _ in done:
-                pass
+        return super().schema(types)
 
     def batches(self, columns: Iterable[Inputs]) -> Iterator[pa.RecordBatch]:
-        """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each.
-
-        A generation is opened at its first row and kept open.
-        """
-        counts = []
-        with in_order(self._answered, slices_of(map(chunked, columns)), self._threads) as results:
-            for block, batches in results:
-                counts.append(block.without_generation())
-                yield from batches
-        self._report(counts)
-
-    def _answered(self, rows: Slices) -> tuple[Block, list[pa.RecordBatch]]:
-        located = self._block(rows)
-        for rank in located.block.ranks():
-            self._generation(rank).locate(located, rank)
-        self._check(located)
-        return located.block, [self._columns(part) for part in located.parts()]
-
-    def _block(self, rows: Slices) -> LocatedRows:
-        block = block_of(self._ranks, rows)
-        if self._clean:
-            intervals = locate_chunk(self._state, block.addresses)
-            addresses, _ = clean_column(self._state, block.addresses, intervals)
-            block = replace(block, addresses=addresses)
-        return LocatedRows.nothing(
-            block,
-            tables_of(self._stored),
-            has_families=len(self._stored) < len(self._fields),
-            add_known=self._add_known,
-        )
-
-    def _check(self, located: LocatedRows) -> None:
-        if self._strict:
-            located.refuse()
-
-    def _generation(self, rank: int) -> _Generation:
-        with self._lock:
-            if rank not in self._kept:
-                self._kept[rank] = self._open(rank)
-            return self._kept[rank]
-
-    def _open(self, rank: int) -> _Generation:
-        generation = self._ranks.by_rank[rank]
-        return self._joined(self._generations.open(generation), generation)
-
-    def _joined(self, state: State, generation: str) -> _Generation:
-        """Add the rows of a generation to the joint tables."""
-        own = {field.path: field for field in state.dataset.schema.columns}
-        tables = row_tables(state.dataset)
-        for field, kind in self._types.items():
-            if field.path in own and tables.column(own[field.path]).type != kind:
-                name = self.names[self._fields.index(field)]
-                problem = (
-                    f"enrich: column {name!r} has another type in generation {short_id(generation)}"
-                )
-                raise ValueError(f"{problem}; leave it out, or rename one of them in its recipe")
-        numbers = self._joint.add(tables, own)
-        self._taker = None
-        return _Generation(
-            state, [own[field.path] for field in self._stored if field.path in own], numbers
-        )
-
-    def _columns(self, part: Part) -> pa.RecordBatch:
-        """Return the columns of a chunk, in row order."""
-        answers = self._current().take(part.rows, part.intervals.ids >= 0, part.instants)
-        columns = in_order_of(self._fields, answers, part.addresses, part.intervals)
-        if part.known is not None:
-            columns.append(part.known)
-        return pa.record_batch(columns, names=self.names)
-
-    def _current(self) -> ColumnTaker:
-        """Return a taker from the joint tables of all generations that are open."""
-        with self._lock:
-            if self._taker is None:
-                columns = self._joint.columns()
-                clock = Clock(columns.zones, self._second)
-                self._taker = ColumnTaker(columns, self._stored, clock)
-            return self._taker
-
-    def _report(self, counts: list[RowsWithoutGeneration]) -> None:
-        rows = self._without_generation or RowsWithoutGeneration()
-        for more in counts:
-            rows.add(more)
+        """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
+        without = self._without_generation or RowsWithoutGeneration()
+        begin = 0
+        for block in _blocks(parts_of(map(chunked, columns))):
+            answers = self._answers(block, begin, without)
+            start = 0
+            for part in block:
+                yield answers.slice(start, len(part.addresses))
+                start += len(part.addresses)
+            begin += start
         if self._without_generation is None:
-            for line in rows.lines(self._generations):
+            for line in without.lines(self._generations):
                 getLogger("geolookup").warning("enrich: %s: null in all new columns", line)
 
+    def _answers(
+        self, block: list[Inputs], begin: int, without: RowsWithoutGeneration
+    ) -> pa.RecordBatch:
+        """Return the new columns for a block; count its rows without a generation.
 
-class _Generation:
-    """An open generation, and the joint numbers of its rows."""
+        ``begin`` is the number of its first row, for messages.
+        """
+        addresses = _joined(block, "addresses")
+        as_of = instants_of(_joined(block, "as_of"), begin)
+        instants: Instants | None = as_of
+        if block[0].instants is not block[0].as_of:
+            column = _joined(block, "instants")
+            instants = None if column is None else instants_of(column, begin)
+        ranks = self._ranks(as_of)
+        if self._strict:
+            self._refuse(addresses, ranks, begin)
+        order = np.argsort(ranks, kind="stable")
+        bounds = np.cumsum(np.bincount(ranks, minlength=len(self._by_rank) + 3)).tolist()
+        without.add(*np.diff(bounds[-4:]).tolist())
+        schema = super().schema(Inputs(addresses.type, None if instants is None else pa.int64()))
 
-    def __init__(
-        self, state: State, fields: list[Field], numbers: Mapping[str, JointNumbers]
-    ) -> None:
-        self._state = state
-        self._finder = RowFinder(state, fields)
-        self._numbers = numbers
+        def answer(task: tuple[Enricher, _Rows]) -> list[pa.Array]:
+            enricher, rows = task
+            of_rows = None if instants is None else instants.take(rows)
+            batch = enricher.batch(addresses.take(array_of(rows)), of_rows)
+            return [_column(batch, field) for field in schema]
 
-    def locate(self, located: LocatedRows, rank: int) -> None:
-        """Write the joint rows of the addresses of a rank, in row order."""
-        for addresses, at in located.block.parts(rank):
-            intervals = locate_chunk(self._state, addresses)
-            own_ids = None
-            if self._finder.needs_private:
-                own_ids = with_private(self._state, addresses, intervals)
-            located.ids[at] = intervals.ids
-            if len(located.families):
-                located.families[at] = intervals.families
-            if located.known is not None:
-                located.known[at] = is_known(self._state, intervals.ids)
-            try:
-                for table, rows in self._finder.find(intervals.ids, own_ids).items():
-                    located.rows[table][at] = self._numbers[table][rows]
-            except IndexError:
-                raise outside(self._state.dataset.path) from None
+        with in_order(answer, self._tasks(order, bounds), self._threads) as answers:
+            parts = [*answers, [pa.nulls(0, field.type) for field in schema]]
+        # The first of the ordered rows is row 7: row 7 is null, or has the first answer.
+        places, has_answer = np.zeros(len(order), np.int64), np.zeros(len(order), bool)
+        answered = order[: bounds[-4]]
+        places[answered], has_answer[answered] = np.arange(len(answered)), True
+        taken = array_of(places, has_answer)
+        columns = [pa.concat_arrays(arrays).take(taken) for arrays in zip(*parts, strict=True)]
+        return pa.record_batch(columns, schema=schema)
+
+    def _ranks(self, instants: Instants) -> NDArray[np.unsignedinteger]:
+        """Return the rank of each row; from ``len(_by_rank)`` on: before, pruned, no instant."""
+        periods = np.searchsorted(self._begins, instants.seconds, side="right")
+        ranks = self._rank_of[periods]
+        ranks[~instants.is_valid] = len(self._by_rank) + 2
+        return ranks
+
+    def _refuse(self, addresses: pa.Array, ranks: NDArray[np.unsignedinteger], begin: int) -> None:
+        """Raise the error of the first address that a generation refuses: all refuse the same."""
+        addresses, intervals = self._located(addresses)
+        intervals.ids[ranks >= len(self._by_rank)] = 0
+        refuse(addresses, intervals, range(begin, begin + len(addresses)))
+
+    def _tasks(self, order: _Rows, bounds: Sequence[int]) -> Iterator[tuple[Enricher, _Rows]]:
+        """Yield the rows of each generation, at most CHUNK; the caller's thread opens it."""
+        for rank, (begin, end) in enumerate(pairwise([0, *bounds[:-3]])):
+            for at in range(begin, end, CHUNK):
+                yield self._enricher(rank), order[at : min(at + CHUNK, end)]
+
+    def _open(self, rank: int) -> Enricher:
+        """Return the enricher of a generation; ValueError if a column has another type there."""
+        state = self._state_of(rank)
+        own = {field.path: field for field in state.dataset.schema.columns}
+        fields = tuple(own[field.path] for field in self._fields if field.path in own)
+        enricher = Enricher(state, fields, **self._options)
+        newest = super().schema()
+        for field in enricher.schema():
+            if field.type != newest.field(field.name).type:
+                generation = short_id(self._by_rank[rank])
+                problem = (
+                    f"enrich: column {field.name!r} has another type in generation {generation}"
+                )
+                raise ValueError(f"{problem}; leave it out, or rename one of them in its recipe")
+        return enricher
+
+    def _state_of(self, rank: int) -> State:
+        name = self._by_rank[rank]
+        is_open = self._present.dataset.generation == name
+        return self._present if is_open else self._generations.open(name)
+
+
+def _blocks(parts: Iterable[Inputs]) -> Iterator[list[Inputs]]:
+    block: list[Inputs] = []
+    rows = size = 0
+    for part in parts:
+        block.append(part)
+        rows += len(part.addresses)
+        size += part.addresses.nbytes
+        if rows >= ROWS or size >= _BYTES:
+            yield block
+            block, rows, size = [], 0, 0
+    if block:
+        yield block
+
+
+def _joined(block: list[Inputs], name: str) -> pa.Array | None:
+    """Return an input of a block as one array whose rows Arrow can take."""
+    arrays = [getattr(part, name) for part in block]
+    if arrays[0] is None:
+        return None
+    if len(arrays) > 1:
+        # Joined dictionaries can have more values than the type of the indices has numbers.
+        arrays = [without_dictionary(array) for array in arrays]
+    return pa.concat_arrays([without_views(array) for array in arrays])
+
+
+def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
+    """Return a column of a generation, with the texts that occur; null if it lacks the column."""
+    if field.name not in batch.schema.names:
+        return pa.nulls(len(batch), field.type)
+    column = batch.column(field.name)
+    return used_values(column) if pa.types.is_dictionary(column.type) else column

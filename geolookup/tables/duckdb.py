@@ -14,7 +14,8 @@ from geolookup.contract.localtime import instant
 from geolookup.contract.paths import names_of, resolve_field
 from geolookup.contract.types import ColumnNames
 from geolookup.dataset.arrow_files import without_dictionary
-from geolookup.tables import in_one
+from geolookup.kernel.lookups import state_of
+from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.inputs import Inputs
 from geolookup.tables.take import of_table
@@ -59,7 +60,7 @@ def register(
     """
     _add(connection, prefix, _Function(engine, None, clean=clean))
     for name in names_of(fields) or FIELDS_OF_FUNCTIONS:
-        field = resolve_field(name, engine.snapshot().dataset.schema.columns, "register")
+        field = resolve_field(name, state_of(engine).dataset.schema.columns, "register")
         function = _Function(engine, field.path, clean=clean)
         _add(connection, f"{prefix}_{str(name).replace('.', '_')}", function)
 
@@ -98,7 +99,7 @@ class _Function:
 
     def _enricher(self) -> Enricher:
         # A closed engine raises here; a reloaded engine returns another state.
-        state = self._engine.snapshot()
+        state = state_of(self._engine)
         now = instant(None)
         if self._cache is None or self._cache[0] is not state or self._cache[1] != now:
             names = () if self._path is None else (self._path,)

@@ -78,7 +78,8 @@ class Enricher:
         self._clean = clean
         self._add_known = add_known
         self._strict = on_invalid == "raise"
-        self._threads = threads or cores()
+        threads = threads or cores()
+        self._threads = threads if threads > 1 else 0  # 0: in the caller's, without a pool
         clock = Clock(row_tables(state.dataset).zones, instant(at))
         stored = [field for field in fields if field not in OF_ADDRESS]
         self._taker = Taker(state, stored, clock)
@@ -100,9 +101,7 @@ class Enricher:
 
     def batches(self, columns: Iterable[Inputs]) -> Iterator[pa.RecordBatch]:
         """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
-        # 0: in this thread, without a pool.
-        threads = self._threads if self._threads > 1 else 0
-        with in_order(self._enrich, _numbered(map(chunked, columns)), threads) as batches:
+        with in_order(self._enrich, _numbered(map(chunked, columns)), self._threads) as batches:
             yield from batches
 
     def _enrich(self, numbered: tuple[int, Inputs]) -> pa.RecordBatch:
@@ -115,9 +114,7 @@ class Enricher:
         self, addresses: pa.Array, instants: Instants | None = None, numbers: RowNumbers = ()
     ) -> pa.RecordBatch:
         """Return the new columns for an array; ``numbers`` are its rows, for messages."""
-        intervals = locate_chunk(self._state, addresses)
-        if self._clean:
-            addresses, intervals = clean_column(self._state, addresses, intervals)
+        addresses, intervals = self._located(addresses)
         if self._strict:
             refuse(addresses, intervals, numbers)
         answers = self._taker.take(intervals.ids, instants, self._own_ids(addresses, intervals))
@@ -125,6 +122,13 @@ class Enricher:
         if self._add_known:
             columns.append(array_of(is_known(self._state, intervals.ids)))
         return pa.record_batch(columns, names=self.names)
+
+    def _located(self, addresses: pa.Array) -> tuple[pa.Array, AddressIntervals]:
+        """Return addresses, cleaned if that is wanted, and their intervals."""
+        intervals = locate_chunk(self._state, addresses)
+        if self._clean:
+            return clean_column(self._state, addresses, intervals)
+        return addresses, intervals
 
     def _own_ids(self, addresses: pa.Array, intervals: AddressIntervals) -> Int32 | None:
         """Return the interval ids for own columns, None if they are the same."""

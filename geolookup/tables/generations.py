@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from geolookup.contract.gregorian import timestamp
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Generations:
-    """The periods of a store, the oldest first, without gaps; the last one has no end."""
+    """The periods of a store, the oldest first, without gaps; the last one has no end.
+
+    Other processes receive it pickled: they answer by these periods, whatever is published.
+    """
 
     store: str  # for messages
     begins: Sequence[int]  # the first Unix second of each period
@@ -25,39 +29,41 @@ class Generations:
     open: Callable[[str], State]
 
 
-def generations_of(
-    store: str, state: State, overlay: str | None, keys: tuple[PublicKey, ...]
-) -> Generations:
+def generations_of(store: str, overlay: str | None, keys: tuple[PublicKey, ...]) -> Generations:
     """Return the generations of a store; the periods are read now.
 
-    ``state`` is an open generation: it is not opened again. ``overlay`` stands above each
-    generation. Raises DatasetError for a path that is not a store.
+    ``overlay`` stands above each generation. Raises DatasetError for a path that is not a store.
     """
-    from geolookup import kernel
-    from geolookup.overlays import CompiledPath
     from geolookup.store import pointer
     from geolookup.store.in_force import periods
-    from geolookup.store.requirements import Requirements
-    from geolookup.store.resolve import DatasetPath
 
     of_store = periods(store)
     # Of each generation the last time: an overlay is compiled once.
     begin_of = {period.generation: period.begin for period in of_store}
-    requirements = Requirements(trusted_keys=keys or None)
-
-    def open_generation(generation: str) -> State:
-        if generation == state.dataset.generation:
-            return state
-        as_of = requirements.as_of(begin_of[generation])
-        past = DatasetPath(store, as_of, generation)
-        return kernel.State(
-            (CompiledPath(overlay, as_of, past) if overlay else past).open_dataset()
-        )
-
-    begins = [period.begin for period in of_store]
     kept = {name: name if pointer.is_kept(store, name) else None for name in begin_of}
-    by_period = [kept[period.generation] for period in of_store]
-    return Generations(store, begins, by_period, open_generation)
+    return Generations(
+        store,
+        [period.begin for period in of_store],
+        [kept[period.generation] for period in of_store],
+        partial(_open_generation, store, overlay, keys, begin_of),
+    )
+
+
+def _open_generation(
+    store: str,
+    overlay: str | None,
+    keys: tuple[PublicKey, ...],
+    begin_of: Mapping[str, int],
+    generation: str,
+) -> State:
+    from geolookup import kernel
+    from geolookup.overlays import CompiledPath
+    from geolookup.store.requirements import Requirements
+    from geolookup.store.resolve import DatasetPath
+
+    as_of = Requirements(trusted_keys=keys or None, instant=begin_of[generation])
+    past = DatasetPath(store, as_of, generation)
+    return kernel.State((CompiledPath(overlay, as_of, past) if overlay else past).open_dataset())
 
 
 @dataclass(slots=True)
@@ -68,11 +74,11 @@ class RowsWithoutGeneration:
     pruned: int = 0  # in a period whose generation is pruned
     no_instant: int = 0
 
-    def add(self, other: RowsWithoutGeneration) -> None:
+    def add(self, before: int, pruned: int, no_instant: int) -> None:
         """Add the counts of other rows."""
-        self.before += other.before
-        self.pruned += other.pruned
-        self.no_instant += other.no_instant
+        self.before += before
+        self.pruned += pruned
+        self.no_instant += no_instant
 
     @property
     def total(self) -> int:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from geolookup import Engine, InvalidAddressError, _engine
+from geolookup import Engine, InvalidAddressError, _default
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.types import ColumnNames, OnInvalid
-from geolookup.tables import AnyEnricher, in_one
+from geolookup.kernel.lookups import state_of
+from geolookup.tables.dictionaries import in_one, used_values
+from geolookup.tables.enrich import Enricher
 from geolookup.tables.inputs import InputNames, Inputs
 from geolookup.tables.take import of_table
 
@@ -51,8 +52,8 @@ class GeoAccessor:
         ``engine`` is the engine that answers; None: the default one, as in ``geolookup.lookup``.
         The other arguments are as in ``Engine.enrich``.
         """
-        answering = engine or _engine()
-        schema = answering.snapshot().dataset.schema
+        answering = engine or _default.engine()
+        schema = state_of(answering).dataset.schema
         paths = [field.path for field in of_table(fields, "geo.lookup", schema)]
         return answering.enrich(
             self._series,
@@ -65,7 +66,7 @@ class GeoAccessor:
         )
 
 
-def enrich_frame(enricher: AnyEnricher, frame: pd.DataFrame, names: InputNames) -> pd.DataFrame:
+def enrich_frame(enricher: Enricher, frame: pd.DataFrame, names: InputNames) -> pd.DataFrame:
     """Return the frame with columns of answers; its index, columns and dtypes are unchanged.
 
     The names are labels: tuples if columns have several levels.
@@ -78,7 +79,7 @@ def enrich_frame(enricher: AnyEnricher, frame: pd.DataFrame, names: InputNames) 
     return pd.concat([frame, answers], axis=1)
 
 
-def enrich_series(enricher: AnyEnricher, series: pd.Series, names: InputNames) -> pd.DataFrame:
+def enrich_series(enricher: Enricher, series: pd.Series, names: InputNames) -> pd.DataFrame:
     """Return a frame of the answers for a Series, with its index."""
     names.check_single()
     return _frame(enricher.table(Inputs(_arrow(series))), series.index)
@@ -148,11 +149,5 @@ def _values(column: pa.ChunkedArray) -> Any:
 
 def _categorical(column: pa.DictionaryArray) -> pd.Categorical:
     """Return a column with only the categories that occur: a count by city lists no others."""
-    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    occurs = np.zeros(len(column.dictionary) + 1, bool)
-    occurs[codes] = True
-    occurs[-1] = False  # index -1 is null
-    # Categories that occur: yes no yes; renumbered 0, -1, 1, and -1 for null.
-    renumbered = np.where(occurs, np.cumsum(occurs) - 1, -1)
-    categories = column.dictionary.filter(pa.array(occurs[:-1])).to_pandas()
-    return pd.Categorical.from_codes(renumbered[codes], categories)
+    used = used_values(column)
+    return pd.Categorical.from_codes(used.indices.fill_null(-1), used.dictionary.to_pandas())

@@ -14,10 +14,12 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from geolookup import Engine, GeoLookupError, _engine
+from geolookup import Engine, GeoLookupError, _default
 from geolookup.contract.localtime import instant
 from geolookup.contract.types import ColumnNames
-from geolookup.tables import AnyEnricher, in_one
+from geolookup.kernel.lookups import state_of
+from geolookup.tables.dictionaries import in_one
+from geolookup.tables.enrich import Enricher
 from geolookup.tables.inputs import InputNames, Inputs, for_each
 from geolookup.tables.take import of_table
 
@@ -48,8 +50,8 @@ class GeoNamespace:
         has_instants = isinstance(at, pl.Expr)
         columns = [self._expression, at] if has_instants else [self._expression]
         second = None if has_instants else instant(at)
-        answering = engine or _engine()
-        schema = answering.snapshot().dataset.schema
+        answering = engine or _default.engine()
+        schema = state_of(answering).dataset.schema
         paths = tuple(field.path for field in of_table(fields, "geo.lookup", schema))
         # One field is a value, unless it is in a list; a group has several fields.
         is_value = len(fields) == len(paths) == 1 and isinstance(fields[0], str)
@@ -98,13 +100,13 @@ def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
     return [column if len(column) == rows else column.new_from_index(0, rows) for column in columns]
 
 
-def enrich_frame(enricher: AnyEnricher, frame: pl.DataFrame, names: InputNames) -> pl.DataFrame:
+def enrich_frame(enricher: Enricher, frame: pl.DataFrame, names: InputNames) -> pl.DataFrame:
     """Return the frame with columns of answers."""
     names.check(frame.columns, enricher.names)
     return frame.hstack(_answers(enricher, names.select(frame.get_column)))
 
 
-def enrich_lazy(enricher: AnyEnricher, frame: pl.LazyFrame, names: InputNames) -> pl.LazyFrame:
+def enrich_lazy(enricher: Enricher, frame: pl.LazyFrame, names: InputNames) -> pl.LazyFrame:
     """Return the plan with columns of answers; they are computed when it is collected."""
     schema = frame.collect_schema()
     names.check(schema.names(), enricher.names)
@@ -130,7 +132,7 @@ def enrich_lazy(enricher: AnyEnricher, frame: pl.LazyFrame, names: InputNames) -
     return frame.with_columns(answers.alias(unused)).unnest(unused)
 
 
-def enrich_series(enricher: AnyEnricher, series: pl.Series, names: InputNames) -> pl.DataFrame:
+def enrich_series(enricher: Enricher, series: pl.Series, names: InputNames) -> pl.DataFrame:
     """Return a frame of the answers for a Series."""
     names.check_single()
     return _answers(enricher, Inputs(series))
@@ -149,7 +151,7 @@ def _empty(kind: pl.DataType) -> pl.Series:
     return pl.Series(dtype=kind)
 
 
-def _answers(enricher: AnyEnricher, columns: Inputs) -> pl.DataFrame:
+def _answers(enricher: Enricher, columns: Inputs) -> pl.DataFrame:
     return _frame(enricher.table(for_each(_arrow, columns)))
 
 

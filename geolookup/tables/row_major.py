@@ -8,7 +8,6 @@ null columns. Texts are stored as dictionary indices.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +16,12 @@ from numpy.typing import NDArray
 from geolookup import kernel
 
 #: The stored types; a dictionary is stored as its indices.
-_STORED: dict[pa.DataType, type[np.generic]] = {
-    pa.float64(): np.float64,
-    pa.int64(): np.int64,
-    pa.dictionary(pa.int32(), pa.string()): np.int32,
-    pa.uint32(): np.uint32,
-    pa.uint16(): np.uint16,
+_STORED: dict[pa.DataType, str] = {
+    pa.float64(): "f8",
+    pa.int64(): "i8",
+    pa.dictionary(pa.int32(), pa.string()): "i4",
+    pa.uint32(): "u4",
+    pa.uint16(): "u2",
 }
 _WORD = 8  # bytes, of the nulls of a row
 #: Columns of a row: each has a bit of that word.
@@ -30,14 +29,9 @@ MOST_COLUMNS = 8 * _WORD
 _LINE = 64  # bytes of a cache line
 
 
-@dataclass(frozen=True, slots=True)
-class _Position:
-    """A column: its number, the byte of a row at which it begins, its width, and its values."""
-
-    number: int
-    begin: int
-    width: int
-    column: pa.Array
+def is_stored(kind: pa.DataType) -> bool:
+    """Return whether a row-major table can hold a column of this type."""
+    return kind in _STORED
 
 
 class RowMajor:
@@ -47,59 +41,41 @@ class RowMajor:
     """
 
     def __init__(self, columns: Mapping[str, pa.Array]) -> None:
-        self._positions = dict(_positions(columns))
-        self._rows = _aligned_zeros(
-            len(next(iter(columns.values()))),
-            max(position.begin + position.width for position in self._positions.values()),
-        )
-        # | nulls, 8 bytes | widest columns | ... | narrowest columns | padding |
-        nulls = self._rows[:, :_WORD].view(np.uint64)[:, 0]
-        for position in self._positions.values():
-            stored = _STORED[position.column.type]
-            self._rows[:, position.begin : position.begin + position.width].view(stored)[:, 0] = (
-                _numbers(position.column)
-            )
-            absent = position.column.is_null().to_numpy(zero_copy_only=False)
-            # ``nulls`` is a view: bit ``number`` of each row's word.
-            nulls |= absent.astype(np.uint64) << np.uint64(position.number)
+        self._columns = columns
+        kinds = {name: np.dtype(_STORED[column.type]) for name, column in columns.items()}
+        # | nulls, 8 bytes | widest columns | ... | narrowest columns | padding |: all are aligned.
+        names = sorted(columns, key=lambda name: -kinds[name].itemsize)
+        sizes = [_WORD, *(kinds[name].itemsize for name in names)]
+        #: of each column the number of its bit, the byte of a row at which it begins, its width
+        self._lanes = {
+            name: (number, sum(sizes[: number + 1]), kinds[name].itemsize)
+            for number, name in enumerate(names)
+        }
+        self._table = _aligned_zeros(len(columns[names[0]]), sum(sizes))
+        nulls = self._table[:, :_WORD].view(np.uint64)[:, 0]
+        for name, (number, begin, width) in self._lanes.items():
+            column = columns[name]
+            plain = column.indices if pa.types.is_dictionary(column.type) else column
+            numbers = plain.fill_null(0).to_numpy(zero_copy_only=False)
+            self._table[:, begin : begin + width].view(kinds[name])[:, 0] = numbers
+            absent = column.is_null().to_numpy(zero_copy_only=False)
+            nulls |= absent.astype(np.uint64) << np.uint64(number)
 
     def take(self, rows: NDArray[np.uint32], names: Iterable[str]) -> dict[str, pa.Array]:
         """Return the columns for n rows; IndexError for a row outside the table."""
-        positions = {name: self._positions[name] for name in names}
+        lanes = {name: self._lanes[name] for name in names}
         count = len(rows)
         # Memory of numpy: with Arrow's pool the system spent more time on fresh pages.
-        values = [np.empty(count * position.width, np.uint8) for position in positions.values()]
-        validity = [np.empty((count + 7) // 8, np.uint8) for _ in positions]
-        nulls = kernel.gather(
-            self._rows,
-            rows,
-            [(position.number, position.begin, position.width) for position in positions.values()],
-            values,
-            validity,
-        )
-        # A column without nulls in these rows has no validity buffer, as in Arrow.
-        return {
-            name: _column(
-                position.column, count, bits if nulls >> position.number & 1 else None, numbers
-            )
-            for (name, position), bits, numbers in zip(
-                positions.items(), validity, values, strict=True
-            )
-        }
-
-
-def is_stored(kind: pa.DataType) -> bool:
-    """Return whether a row-major table can hold a column of this type."""
-    return kind in _STORED
-
-
-def _positions(columns: Mapping[str, pa.Array]) -> Iterable[tuple[str, _Position]]:
-    """Yield the position of each column, the widest first: all are aligned."""
-    widths = {name: np.dtype(_STORED[column.type]).itemsize for name, column in columns.items()}
-    begin = _WORD
-    for number, name in enumerate(sorted(columns, key=lambda name: -widths[name])):
-        yield name, _Position(number, begin, widths[name], columns[name])
-        begin += widths[name]
+        values = [np.empty(count * width, np.uint8) for _, _, width in lanes.values()]
+        validity = [np.empty((count + 7) // 8, np.uint8) for _ in lanes]
+        nulls = kernel.gather(self._table, rows, [*lanes.values()], values, validity)
+        arrays = {}
+        for (name, lane), bits, data in zip(lanes.items(), validity, values, strict=True):
+            # A column without nulls in these rows has no validity buffer, as in Arrow.
+            has_null = nulls >> lane[0] & 1
+            buffers = [pa.py_buffer(bits) if has_null else None, pa.py_buffer(data)]
+            arrays[name] = _array(self._columns[name], count, buffers)
+        return arrays
 
 
 def _aligned_zeros(count: int, size: int) -> NDArray[np.uint8]:
@@ -112,18 +88,8 @@ def _aligned_zeros(count: int, size: int) -> NDArray[np.uint8]:
     return memory[first : first + count * stride].reshape(count, stride)
 
 
-def _numbers(column: pa.Array) -> NDArray[np.generic]:
-    """Return the values of a column, 0 for null."""
-    plain = column.indices if pa.types.is_dictionary(column.type) else column
-    numbers: NDArray[np.generic] = plain.fill_null(0).to_numpy(zero_copy_only=False)
-    return numbers
-
-
-def _column(
-    like: pa.Array, count: int, validity: NDArray[np.uint8] | None, values: NDArray[np.uint8]
-) -> pa.Array:
-    """Return an array of these values, of the type and the dictionary of another."""
-    buffers = [None if validity is None else pa.py_buffer(validity), pa.py_buffer(values)]
+def _array(like: pa.Array, count: int, buffers: list[pa.Buffer | None]) -> pa.Array:
+    """Return an array of these buffers, of the type and the dictionary of another."""
     if pa.types.is_dictionary(like.type):
         return pa.DictionaryArray.from_buffers(like.type, count, buffers, like.dictionary)
     return pa.Array.from_buffers(like.type, count, buffers)

@@ -8,6 +8,7 @@ because every country repeats.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,10 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup import kernel
 from geolookup.contract.fields import COUNTRY, LOCATION, TEXT, ZONE, Field
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import type_of, with_items
+from geolookup.dataset.arrow_files import array_of, type_of, with_items
 from geolookup.dataset.files import Dataset, outside
 from geolookup.dataset.runs import factorize
 from geolookup.errors import REBUILD, DatasetError
@@ -26,6 +26,8 @@ from geolookup.tables.row_major import MOST_COLUMNS, RowMajor, is_stored
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _LINK = pa.uint16()
+#: The number of columns of a table from which the row-major copy is faster.
+ROW_MAJOR_FROM = 3
 # Weak: the tables are freed with their dataset.
 _cache: WeakKeyDictionary[Dataset, RowTables] = WeakKeyDictionary()
 
@@ -82,94 +84,66 @@ def _joined_numbers(lists: pa.Array) -> pa.Array:
     return pc.binary_join(with_items(lists, numbers), " ")
 
 
-def _codes(texts: pa.DictionaryArray) -> NDArray[np.int32]:
-    """Return the indices of a dictionary, -1 for null."""
-    codes: NDArray[np.int32] = texts.indices.fill_null(-1).to_numpy()
-    return codes
-
-
-class TableColumns:
-    """Columns by table and name, a value for each row of the table."""
-
-    def __init__(
-        self, zones: Sequence[str | None], columns: Mapping[tuple[str, str], pa.Array]
-    ) -> None:
-        #: the zones' names by row; the first is None
-        self.zones = zones
-        self._by_column = columns
-        self._row_major: dict[str, RowMajor] = {}
-        self._country_codes: dict[str, NDArray[np.int32]] = {}
-        self._stored: dict[str, list[str]] = {table: [] for table, _ in columns}
-        for (table, name), values in columns.items():
-            if is_stored(values.type) and len(self._stored[table]) < MOST_COLUMNS:
-                self._stored[table].append(name)
-
-    def row_major(self, table: str) -> RowMajor:
-        """Return a table in row-major order; made at the first call."""
-        if table not in self._row_major:
-            columns = {name: self.values(table, name) for name in self.row_major_columns(table)}
-            self._row_major[table] = RowMajor(columns)
-        return self._row_major[table]
-
-    def row_major_columns(self, table: str) -> Sequence[str]:
-        """Return the names of the columns that ``row_major`` has: not of all types."""
-        return self._stored.get(table, ())
-
-    @property
-    def has_short_links(self) -> bool:
-        """Whether ``take_country`` reads the links from locations to countries."""
-        links = self._by_column.get((LOCATION, COUNTRY))
-        return links is not None and links.type == pa.uint16()
-
-    def take_country(self, column: str, rows: NDArray[np.uint32]) -> pa.Array:
-        """Return a column of texts of the countries of n locations."""
-        if column not in self._country_codes:
-            self._country_codes[column] = _codes(self.values(COUNTRY, column))
-        count = len(rows)
-        values, validity = np.empty(count, np.int32), np.empty((count + 7) // 8, np.uint8)
-        links = self.values(LOCATION, COUNTRY).to_numpy()
-        has_null = kernel.gather_codes(rows, links, self._country_codes[column], values, validity)
-        texts = self.values(COUNTRY, column)
-        buffers = [pa.py_buffer(validity) if has_null else None, pa.py_buffer(values)]
-        return pa.DictionaryArray.from_buffers(texts.type, count, buffers, texts.dictionary)
-
-    def values(self, table: str, column: str) -> pa.Array:
-        """Return a column of a table; a location's links are columns too."""
-        return self._by_column[table, column]
-
-
-class RowTables(TableColumns):
+class RowTables:
     """The columns of the row tables of a dataset, by the field that they hold."""
 
     def __init__(self, dataset: Dataset) -> None:
         # No reference to the dataset: a value that refers to its weak key would keep it alive.
-        zones = dataset.zones()
+        #: the zones' names by row; the first is None
+        self.zones = dataset.zones()
         counts = dataset.row_counts()
         tables = {table: _Columns(dataset, table) for table in (COUNTRY, *counts)}
         if any(tables[table].count != count for table, count in counts.items()):
             raise outside(dataset.path)
-        by_column = {
-            (table, field.column): columns.values(field)
+        self._columns = {
+            table: {field.column: columns.values(field) for field in dataset.schema.in_table(table)}
             for table, columns in tables.items()
-            for field in dataset.schema.in_table(table)
         }
-        linked = {COUNTRY: tables[COUNTRY].count, ZONE: len(zones)}
+        linked = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
         for link in fmt.LINKS:
-            by_column[LOCATION, link] = tables[LOCATION].rows_of(link, linked[link])
-        super().__init__(zones, by_column)
+            self._columns[LOCATION][link] = tables[LOCATION].rows_of(link, linked[link])
+        self._row_major: dict[str, RowMajor] = {}
+        self._by_row: dict[Field, pa.Array] = {}
+
+    def values(self, table: str, column: str) -> pa.Array:
+        """Return a column of a table; a location's links are columns too."""
+        return self._columns[table][column]
 
     def column(self, field: Field) -> pa.Array:
         """Return the values of a stored field, one for each row of the table that stores it."""
         if field.table == ZONE:
             return pa.array(self.zones, pa.string()).dictionary_encode()
-        return self._by_column[field.table, field.column]
+        return self.values(field.table, field.column)
 
     def by_row(self, field: Field) -> pa.Array:
         """Return the values of a stored field, one for each row of ``table_of`` the field."""
-        column = self.column(field)
-        if field.table in fmt.LINKS:
-            return column.take(self.values(LOCATION, field.table))
-        return column
+        if field.table not in fmt.LINKS:
+            return self.column(field)
+        if field not in self._by_row:
+            self._by_row[field] = self.column(field).take(self.values(LOCATION, field.table))
+        return self._by_row[field]
+
+    def take(
+        self, table: str, rows: NDArray[np.uint32], columns: Collection[str]
+    ) -> dict[str, pa.Array]:
+        """Return columns of a table for n rows; IndexError for a row that does not exist."""
+        stored = self._stored(table)
+        together = [name for name in columns if name in stored]
+        arrays: dict[str, pa.Array] = {}
+        if len(together) >= ROW_MAJOR_FROM:
+            if table not in self._row_major:
+                self._row_major[table] = RowMajor(stored)
+            arrays = self._row_major[table].take(rows, together)
+        indices = array_of(rows)
+        return {
+            name: arrays[name] if name in arrays else self.values(table, name).take(indices)
+            for name in columns
+        }
+
+    def _stored(self, table: str) -> dict[str, pa.Array]:
+        """Return the columns that the row-major copy of a table has."""
+        columns = self._columns[table].items()
+        return dict(islice(((n, c) for n, c in columns if is_stored(c.type)), MOST_COLUMNS))
 
 
 class _Columns:

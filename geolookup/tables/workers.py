@@ -33,6 +33,7 @@ from geolookup.engine import Engine, reopen
 from geolookup.errors import DatasetError, PathError, UpdateError, count_text, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.cache import is_safe, open_cached
+from geolookup.kernel.lookups import state_of
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store import pointer
@@ -128,7 +129,7 @@ class HostCopy:
             return None
         with suppress(DatasetError):
             engine = geolookup.open(folder, trusted_keys=self.keys or None)
-            engine.snapshot().dataset.map_all()  # the cache may evict it
+            state_of(engine).dataset.map_all()  # the cache may evict it
             return engine
         return None
 
@@ -183,7 +184,7 @@ class Job:
     @classmethod
     def of(cls, source: Source, engine: Engine, fields: tuple[Any, ...], **options: Any) -> Job:
         """Return the job of a driver, whose engine is open; ValueError for an unknown field."""
-        paths = [field.path for field in of_table(fields, schema=engine.snapshot().dataset.schema)]
+        paths = [field.path for field in of_table(fields, schema=state_of(engine).dataset.schema)]
         at = options["at"]
         # Now is the time of this call: a plan runs later. ``Engine.enrich`` refuses a text.
         if not isinstance(at, str) and options["time_column"] is None:
@@ -208,7 +209,7 @@ class Job:
         """
         engine = engine or _engine_of(self.source, self.generation)
         generations = None if self.periods is None else generations_of(engine, self.periods)
-        return enrich(engine.snapshot(), data, self.paths, generations=generations, **self.options)
+        return enrich(state_of(engine), data, self.paths, generations=generations, **self.options)
 
 
 @dataclass(frozen=True, slots=True)

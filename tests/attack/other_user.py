@@ -70,7 +70,7 @@ def serve_meanwhile(folder: Path, source: Path, store: Path) -> None:
     assert b"Town 1" in answer.body
     assert answer.headers["x-dataset-generation"] == id_of(1)
     assert "Town 1" in actual
-    geolookup.verify(store, deep=True, trusted_keys=public(key_files()[0]))
+    geolookup.verify(store, trusted_keys=public(key_files()[0]))
 
 
 def overwriting(source: Path) -> Iterator[Callable[[], object]]:

@@ -39,7 +39,7 @@ def unwritable(folder: Path, files: Mapping[str, str | bytes], **options: object
 def known(dataset: Path, *addresses: str) -> list[dict[str, Any]]:
     """What is known of each address: location and network members that are not null."""
     with geolookup.open(dataset) as engine:
-        data: list[Any] = [engine.data(address, at=0) for address in addresses]
+        data: list[Any] = [engine.lookup(address, at=0)["data"] for address in addresses]
     return [
         {
             name: value

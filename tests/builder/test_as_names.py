@@ -42,7 +42,7 @@ FILES: dict[str, str | bytes] = {"own.csv": OWN, "below.csv": BELOW, "last.csv":
 
 def names(dataset: Path) -> dict[str, tuple[int | None, str | None]]:
     with geolookup.open(dataset) as engine:
-        of = {ip: engine.data(ip)["network"] for ip in NAMES}
+        of = {ip: engine.get(ip, "network") for ip in NAMES}
     return {ip: (network.get("asn"), network["asn_organization"]) for ip, network in of.items()}
 
 

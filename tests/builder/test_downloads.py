@@ -124,9 +124,9 @@ def test_what_is_signed_comes_from_a_cache_of_one_owner(tmp_path: Path) -> None:
         (note,) = cache.glob("*/kept.json")
         note.chmod(0o666)
         problem = f"cache is not safe: {note}: every user may write it; run chmod go-w"
-        with pytest.raises(geolookup.UpdateError, match=problem):
+        with pytest.raises(geolookup.errors.UpdateError, match=problem):
             geolookup.update(path, store=store, **keys)
         for offline in (True, False):
-            with pytest.raises(geolookup.BuildError, match=problem):
+            with pytest.raises(geolookup.errors.BuildError, match=problem):
                 geolookup.build(path, output, offline=offline, force=True, **keys)
         geolookup.build(path, output, cache=cache, force=True)

@@ -25,7 +25,7 @@ ZONE_ON = "time_zone = true\n"
 
 def zones(folder: Path, count: int) -> list[str | None]:
     with geolookup.open(folder / "dataset") as engine:
-        return [engine.data(f"8.8.{n}.1")["time"]["zone"] for n in range(count)]
+        return [engine.get(f"8.8.{n}.1", "time.zone") for n in range(count)]
 
 
 ZONES = {

@@ -96,4 +96,4 @@ def test_a_folder_needs_no_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         with geolookup.open(tmp_path / "data") as one, geolookup.open(tmp_path / "again") as other:
             assert one.generation == other.generation
             assert one.metadata.name == name
-            assert one.data("9.9.9.9")["location"]["city_name"] == "Berlin"
+            assert one.get("9.9.9.9", "location.city_name") == "Berlin"

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from geolookup import DatasetError, UpdateError, mirror, pack, publish
+from geolookup import DatasetError, mirror, pack, publish
+from geolookup.errors import UpdateError
 from tests.cli.program import started
 from tests.internals.cli import Interval, repeating
 from tests.internals.history import StoreResult

@@ -31,6 +31,7 @@ from tests.internals.comparison import (
 )
 from tests.internals.contract import STORED, partition, value_in
 from tests.internals.history import metadata_of, rows_between, rows_in_file, write_changes
+from tests.internals.kernel import state_of
 from tests.oracle import Address, OwnColumn, Source, SourceRow, carried, is_public
 from tests.range_strategies import CELLS, OWN_CELLS, as_csv, edges, own_columns, recipe, sources
 from tests.tiers import scaled
@@ -144,7 +145,7 @@ def test_each_address_is_in_a_row_if_its_answers_differ(
         assert metadata_of(in_file.schema) == metadata_of(table.schema)
         assert sorted(in_file.to_pylist(), key=_ends) == table.to_pylist()
         with geolookup.open(old) as before, geolookup.open(new) as after:
-            datasets = before.snapshot().dataset, after.snapshot().dataset
+            datasets = state_of(before).dataset, state_of(after).dataset
             ids = before.generation, after.generation
             for address in _probes(pair):
                 _check(address, rows, Sides(before, after))

@@ -117,7 +117,7 @@ def test_rows_are_the_ranges_that_contradict_or_lack_the_truth(
         *(f"location_{name}_before" for name in stated),
         "source_location_before",
     ]
-    with pytest.raises(geolookup.OutputError, match="exists already"):
+    with pytest.raises(geolookup.errors.OutputError, match="exists already"):
         geolookup.score(pair[1], truth=feed, rows=output)
     with pytest.raises(ValueError, match="one dataset"):
         geolookup.score(pair, truth=feed, rows=output, force=True)
@@ -156,7 +156,7 @@ def test_a_gate_does_not_pass_unmeasured(pair: tuple[Path, Path], feed: Path) ->
         ("km_p50 > 1%", "kilometres"),
         ("country_agree", "write one like"),
     ):
-        with pytest.raises(geolookup.DiffError, match="gate") as raised:
+        with pytest.raises(geolookup.errors.DiffError, match="gate") as raised:
             geolookup.score(pair[1], truth=feed, fail_if=gate)
         assert told in str(raised.value)
 
@@ -215,5 +215,7 @@ def test_coordinates_count_in_rows_only_if_they_are_missing(tmp_path: Path) -> N
 
 
 def test_an_empty_path_of_a_truth_is_no_folder(pair: tuple[Path, Path]) -> None:
-    with pytest.raises(geolookup.DiffError, match="the path of a truth is empty; name a file"):
+    with pytest.raises(
+        geolookup.errors.DiffError, match="the path of a truth is empty; name a file"
+    ):
         geolookup.score(pair[1], truth=["", "feed.csv"])

@@ -256,7 +256,7 @@ def test_numbers_are_those_of_lookups(
             }
             cases = [_cases(stated, engine) for engine in engines]
             if not cases[0]:
-                with pytest.raises(geolookup.DiffError, match="no row"):
+                with pytest.raises(geolookup.errors.DiffError, match="no row"):
                     geolookup.score(paths, **options)
                 continue
             report = geolookup.score(paths, **options)

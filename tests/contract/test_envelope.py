@@ -59,14 +59,6 @@ def test_golden(golden: geolookup.Engine, theme: str) -> None:
         # As bytes, for dicts are equal in any order, and 1 is 1.0 is True.
         assert compact(golden.lookup(asked[0], at=asked[1])) == compact(expected), case["name"]
         assert golden.lookup_json(asked[0], at=asked[1]) == compact(expected), case["name"]
-        if expected["success"]:
-            data = golden.data(asked[0], at=asked[1])
-            assert compact(data) == compact(expected["data"]), case["name"]
-            continue
-        with pytest.raises(geolookup.ContractError) as caught:
-            golden.data(asked[0], at=asked[1])
-        assert caught.value.code == expected["error_code"]
-        assert caught.value.message == expected["error_message"] == str(caught.value)
 
 
 def scalars(value: Any) -> Iterator[Any]:

@@ -210,7 +210,7 @@ def test_each_value_is_of_its_type(sample: geolookup.Engine) -> None:
             assert value is None or isinstance(value, _KINDS[field.type]), field.path
             known |= {field.path} if value is not None else set()
     assert known == set(fields.PATHS)
-    data = sample.data("8.8.8.8", at=0)
+    data: Any = sample.lookup("8.8.8.8", at=0)["data"]
     values = sample.get("8.8.8.8", [field.path for field in FIELDS], at=0)
     assert tuple(fields.value_in(data, field) for field in FIELDS) == values
 

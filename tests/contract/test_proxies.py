@@ -49,6 +49,7 @@ TOLD: list[Case] = [
     ([(F, f'for={TRUE};host="a,b;for=\\"9.9.9.9\\""')], TRUE),
     ([(F, f"for={TRUE}"), (X, TRUE)], TRUE),
     ([(F, f";for={TRUE} ; ;")], TRUE),
+    ([(F, f"for={TRUE}, ,for=127.0.0.2,")], TRUE),  # RFC 9110, section 5.6.1
     ([(F, f'for={TRUE};host="a\\\\", for=127.0.0.2;host="\\\\\\","')], TRUE),
     ([(F, f'for={TRUE};x="{"," * 14}"')], TRUE),
     ([(F, f"for={TRUE};x={'y' * 490}")], TRUE),
@@ -83,7 +84,7 @@ _F_OF_NOBODY = (
     *(f'for="{LIE}', f'for={LIE};x="a, for="{TRUE}', f"for={LIE}, {';' * 17}for={TRUE}"),
     *(f'for={LIE}, for={TRUE};x="{"," * 17}"', f"for={LIE}, for={TRUE};x={'y' * 512}"),
     f"for={LIE}{', for=127.0.0.2' * 32}",
-    *(f'for={LIE}, for="[{TRUE}"', f"for={LIE},", LIE, f"for = {LIE}"),
+    *(f'for={LIE}, for="[{TRUE}"', LIE, f"for = {LIE}"),
 )
 LIES: list[Case] = [
     *((lines, TRUE) for lines in _BELIEVED),

@@ -48,7 +48,7 @@ def write(dataset: Path, name: str, content: pa.Table) -> None:
     with path.open("wb") as stream, pa.ipc.new_file(stream, batch.schema) as writer:
         writer.write_batch(batch)
     document = manifest(dataset)
-    document["files"][name] = describe(path).members
+    document["files"][name] = describe(path)
     rewrite(dataset, document)
 
 

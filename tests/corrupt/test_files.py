@@ -73,7 +73,6 @@ def refused(dataset: Path, name: str) -> None:
 def test_whole_datasets_and_none_at_all(dataset: Path, tmp_path: Path) -> None:
     for item in (whole(), other()):
         report = verify(item)
-        assert report == verify(item, deep=True)
         names = [path for path in item.iterdir() if path.name != fmt.MANIFEST]
         assert report.files == len(names)
         assert report.bytes == sum(path.stat().st_size for path in names)
@@ -89,7 +88,7 @@ def test_whole_datasets_and_none_at_all(dataset: Path, tmp_path: Path) -> None:
             verify(path)
 
 
-_SIZE, _KIND = "bytes, but the manifest says", "not a plain file"
+_SIZE = "bytes, but the manifest says"
 #: How a file is replaced, and the problem if no lookup can use the file.
 DAMAGES: dict[str, tuple[Callable[[Path, bytes], object], str]] = {
     "zeros": (lambda path, content: path.write_bytes(bytes(len(content))), ""),
@@ -102,7 +101,7 @@ DAMAGES: dict[str, tuple[Callable[[Path, bytes], object], str]] = {
     "without its last byte": (lambda path, content: path.write_bytes(content[:-1]), _SIZE),
     "half": (lambda path, content: path.write_bytes(content[: len(content) // 2]), _SIZE),
     "with a byte more": (lambda path, content: path.write_bytes(content + b"\0"), _SIZE),
-    "a folder": (lambda path, _: path.mkdir(), _KIND),
+    "a folder": (lambda path, _: path.mkdir(), "s a directory"),
     "missing": (lambda _path, _content: None, "missing"),
 }
 
@@ -153,7 +152,7 @@ def test_a_pipe_is_not_waited_for(dataset: Path) -> None:
     for name in FILES:
         with without(dataset / name):
             os.mkfifo(dataset / name)
-            assert _KIND in damage_of(dataset, name).problem
+            assert "not a regular file" in damage_of(dataset, name).problem
 
 
 def denied(folder: Path, log: Path) -> None:

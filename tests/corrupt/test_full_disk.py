@@ -21,7 +21,7 @@ from tests.internals.builder import output_files
 from tests.internals.dataset import layout as fmt
 from tests.internals.filesystem import limits
 from tests.internals.history import generations, prune, rollback
-from tests.internals.integrity import Tables, files, generation, verify
+from tests.internals.integrity import read_tables, verify
 from tests.store.numbered import id_of, shared
 from tests.test_engine import mapping
 
@@ -88,23 +88,16 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     assert error.path == str(tmp_path / "dataset")
     assert "the written dataset is damaged: location.arrow: its digest" in str(error)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
-    assert verify(kept, deep=True).generation == report.generation
-
-
-@pytest.fixture
-def tables(tmp_path: Path) -> Tables:
-    folder = shutil.copytree(SMALL, tmp_path / "dataset")
-    result = Tables(folder, files.manifest_of(folder), {})
-    assert not list(files.load(result))
-    return result
+    assert verify(kept).generation == report.generation
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/smaps")
-def test_no_page_of_a_digested_dataset_is_in_memory(tables: Tables) -> None:
-    path = tables.folder / fmt.LOCATION
+def test_no_page_of_a_verified_dataset_is_in_memory(tmp_path: Path) -> None:
+    tables = read_tables(shutil.copytree(SMALL, tmp_path / "dataset"))
+    assert not mapping(path := tables.folder / fmt.LOCATION)[1]
     assert tables.batches[fmt.LOCATION].to_pydict()  # reads its pages
     assert mapping(path)[1]
-    assert not list(generation(tables))
+    tables.release()
     assert not mapping(path)[1]
 
 

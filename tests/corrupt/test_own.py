@@ -21,11 +21,7 @@ V4 = fmt.PROVENANCE[4]
 CASES: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.IPV4, "own", put(1, 10**6), "row 1: outside own.arrow"),
     (fmt.IPV6, "own", put(0, 2**32 - 1), "row 0: outside own.arrow"),
-    (fmt.IPV4, "own", put(0, 1), "of a column that is not private"),
     (fmt.OWN, "site_id", put(0, "Nowhere"), "row 0: not unknown"),
-    (fmt.OWN, "site_id", put(1, ""), "row 1: an empty text"),
-    (fmt.OWN, "tags", put(1, ["a", ""]), "row 1: an empty text in a list"),
-    (fmt.OWN, "share", put(1, float("nan")), "row 1: not from "),
     (fmt.OWN, "json", put(1, "{}"), "row 1: not 6 texts"),
     (V4, "own.threat", put(1, 9), "row 1: of 3 sources"),
 )

@@ -172,15 +172,18 @@ def test_values_and_where_they_hold(build: Build) -> None:
             assert [decided[name] for name in OF_ANSWERS] == expected, (ip, layer)
 
 
-def test_it_raises_as_data_does(engine: geolookup.Engine) -> None:
+def test_it_raises_the_error_of_the_envelope(engine: geolookup.Engine) -> None:
     for ip in ("nonsense", None, "10.0.0.1", "::ffff:10.0.0.1", "fc00::1"):
-        with pytest.raises(geolookup.GeoLookupError) as of_data:
-            engine.data(ip)
-        with pytest.raises(type(of_data.value)):
+        with pytest.raises(geolookup.errors.ContractError) as caught:
             engine.explain(ip)
+        envelope = engine.lookup(ip)
+        assert (caught.value.code, str(caught.value)) == (
+            envelope["error_code"],
+            envelope["error_message"],
+        )
     with geolookup.open(engine.path) as closed:
         pass
-    with pytest.raises(geolookup.ClosedError):
+    with pytest.raises(geolookup.errors.ClosedError):
         closed.explain("8.8.8.8")
 
 
@@ -191,7 +194,7 @@ def test_a_dataset_that_was_replaced(build: Build) -> None:
         early.explain("8.8.8.8")
         build({"a.csv": "network,asn\n8.8.8.0/24,1\n"})
         assert known(early, "8.8.8.8").keys() == {"isp"}
-        assert engine.data("8.8.8.8")["network"]["isp"] == "A"
+        assert engine.get("8.8.8.8", "network.isp") == "A"
         with pytest.raises(geolookup.DatasetError, match="replaced"):
             engine.explain("8.8.8.8")
 

@@ -176,7 +176,7 @@ def test_lookup_by_hand_agrees_with_the_engine(dataset: Path) -> None:
     with geolookup.open(dataset) as engine:
         for text in addresses:
             country, location, network = by_hand.answer(text)
-            data = engine.data(text)
+            data: Any = engine.lookup(text)["data"]
             assert [*country[:-3], *location] == list(data["location"].values())
             assert country[-3:] == list(data["currency"].values())
             known = data["network"]

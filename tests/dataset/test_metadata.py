@@ -22,7 +22,7 @@ from tests.internals.contract import FIELDS, PUBLIC, ranges_of
 from tests.internals.dataset import (
     KnownAddresses,
     Manifest,
-    Ranges,
+    RangeBatch,
     Source,
     any_known,
     known_addresses,
@@ -30,6 +30,7 @@ from tests.internals.dataset import (
 )
 from tests.internals.dataset import layout as fmt
 from tests.internals.dataset import public_ranges_module as module
+from tests.internals.kernel import state_of
 from tests.walk import walk
 
 RECIPE = """
@@ -89,7 +90,7 @@ def test_what_it_says(built: tuple[Path, BuildReport]) -> None:
 def test_fields_are_what_some_answer_holds(built: tuple[Path, BuildReport]) -> None:
     with geolookup.open(built[0]) as engine:
         fields = set(engine.metadata.fields)
-        answers = [engine.data(network[0]) for network, _ in walk(engine)]
+        answers: list[Any] = [engine.lookup(network[0])["data"] for network, _ in walk(engine)]
     assert fields == {
         f"{group}.{member}"
         for answer in answers
@@ -212,7 +213,7 @@ def test_zones_are_known_where_answers_have_one(build: Build) -> None:
 Row = tuple[int, int, int, int]
 
 
-def rows(batches: Iterator[Ranges]) -> list[Row]:
+def rows(batches: Iterator[RangeBatch]) -> list[Row]:
     listed = []
     for batch in batches:
         halves = [half.tolist() for half in batch[1:5] if isinstance(half, np.ndarray)]
@@ -223,7 +224,7 @@ def rows(batches: Iterator[Ranges]) -> list[Row]:
 
 
 def expected(engine: geolookup.Engine, family: int, within: object = None) -> list[Row]:
-    state = engine.snapshot()
+    state = state_of(engine)
     actual = []
     for network, _ in walk(engine, within):
         if network.version == family:
@@ -247,7 +248,7 @@ def merged(listed: list[Row]) -> list[Row]:
 def test_known_ranges_are_those_of_networks(
     sample: geolookup.Engine, monkeypatch: pytest.MonkeyPatch, family: int
 ) -> None:
-    dataset = sample.snapshot().dataset
+    dataset = state_of(sample).dataset
     for within in (None, "8.0.0.0/7", "2001:4860::/30", "10.0.0.0/8"):
         wanted = merged(expected(sample, family, within))
         for batch in (3, 1 << 17):
@@ -257,7 +258,7 @@ def test_known_ranges_are_those_of_networks(
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_all_ranges_are_public_space(sample: geolookup.Engine, family: int) -> None:
-    dataset = sample.snapshot().dataset
+    dataset = state_of(sample).dataset
     result = rows(public_ranges(dataset, family))
     everything = merged([(first, last, 0, 0) for first, last, *_ in result])
     assert tuple((first, last) for first, last, *_ in everything) == ranges_of(family, PUBLIC)
@@ -268,7 +269,7 @@ def test_all_ranges_are_public_space(sample: geolookup.Engine, family: int) -> N
 
 def test_parts(sample: geolookup.Engine) -> None:
     """Within a part of an interval, and chosen ranges only."""
-    dataset = sample.snapshot().dataset
+    dataset = state_of(sample).dataset
     network = ipaddress.ip_network("8.8.8.8/31")
     result = rows(public_ranges(dataset, 4, network))
     assert [item[:2] for item in result] == [(int(network[0]), int(network[-1]))]

@@ -146,7 +146,7 @@ def test_around_everything_known_and_special(request: pytest.FixtureRequest, nam
     for family, first, last in ranges:
         for value in {first - 1, first, last, last + 1} - {-1, MAX[family] + 1}:
             check(engine, family, value)
-    for other in (None, "", "8.8.8", "8.8.8.0/24", "::1%1", 5):
+    for other in (None, "", "8.8.8", "8.8.8.0/24", "::1%1"):
         assert engine.answer(other).prefix is None
 
 
@@ -192,7 +192,7 @@ def test_all_networks(sample: geolookup.Engine) -> None:
         first, last = ends(network)
         blocked = ranges_of(network.version, PRIVATE, CARRIES_IPV4)
         assert not any(begin <= last and end >= first for begin, end in blocked)
-        data: Any = sample.data(network[-1])
+        data: Any = sample.lookup(network[-1])["data"]
         assert groups == tuple(data[group] for group in GROUPS)
         assert [list(group) for group in groups] == [list(data[group]) for group in GROUPS]
         assert known(groups)
@@ -253,4 +253,4 @@ def test_a_full_table_is_cut_at_special_space(build: Build) -> None:
         assert list(engine.prefixes()) == []
         assert str(engine.answer("8.8.8.8").prefix) == "8.0.0.0/7"
         assert engine.metadata.counts["locations"] == 0
-        assert set(engine.data("8.8.8.8")["network"]) == set(fields.NETWORK_MEMBERS[1:])
+        assert set(engine.get("8.8.8.8", "network") or ()) == set(fields.NETWORK_MEMBERS[1:])

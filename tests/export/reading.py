@@ -15,6 +15,7 @@ from typing import Any
 import geolookup
 from tests.internals.contract import CARRIES_IPV4, MAX, Field, partition, value_in
 from tests.internals.export import Schema, fields_of, schema_of
+from tests.internals.kernel import state_of
 
 #: Family, first and last address, and the values of the fields.
 Row = tuple[int, int, int, tuple[Any, ...]]
@@ -27,7 +28,7 @@ def expected(engine: geolookup.Engine, paths: Sequence[str] | None = None) -> li
 
     Addresses that carry IPv4 addresses have no rows of their own.
     """
-    fields = fields_of(paths, engine.snapshot().dataset.schema)
+    fields = fields_of(paths, state_of(engine).dataset.schema)
     ranges = [*parts(engine)]
     firsts = [address_text(family, first) for family, first, _ in ranges]
     values = engine.get_many(firsts, [field.path for field in fields])
@@ -40,7 +41,7 @@ def expected(engine: geolookup.Engine, paths: Sequence[str] | None = None) -> li
 
 def parts(engine: geolookup.Engine) -> Iterator[tuple[int, int, int]]:
     """Yield ranges with one answer, cut at the ends of special-purpose space."""
-    dataset = engine.snapshot().dataset
+    dataset = state_of(engine).dataset
     for family in (4, 6):
         spaces, starts = partition(family), dataset.starts(family)
         bounds = sorted({*(starts[at] for at in range(len(starts))), *(part[0] for part in spaces)})

@@ -17,6 +17,7 @@ from tests.export.postgresql_server import has_ip4r, psql
 from tests.export.reading import address_text, expected, of_sqlite
 from tests.internals.contract import Field
 from tests.internals.export import fields_of
+from tests.internals.kernel import state_of
 from tests.skips import needs, optional
 
 pytestmark = pytest.mark.long
@@ -27,12 +28,12 @@ _FROM = "from geolookup"
 
 def paths_of(engine: geolookup.Engine) -> list[str]:
     """The default fields, own columns too, a list and a Boolean of the contract."""
-    fields = fields_of(None, engine.snapshot().dataset.schema)
+    fields = fields_of(None, state_of(engine).dataset.schema)
     return [*(field.path for field in fields), "country_languages", "country_is_eu"]
 
 
 def fields_read(engine: geolookup.Engine) -> tuple[Field, ...]:
-    return fields_of(paths_of(engine), engine.snapshot().dataset.schema)
+    return fields_of(paths_of(engine), state_of(engine).dataset.schema)
 
 
 def probes(engine: geolookup.Engine) -> dict[str, tuple[Any, ...] | None]:

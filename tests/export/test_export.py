@@ -18,6 +18,7 @@ from tests.datasets import SMALL
 from tests.export.conftest import HOSTILE
 from tests.export.reading import READERS, expected
 from tests.internals.export import DEFAULT, fields_of
+from tests.internals.kernel import state_of
 from tests.own_sources import own_dataset
 from tests.skips import needs
 
@@ -27,7 +28,7 @@ def of_reader(name: str) -> Any:
 
 
 def fields_read(engine: geolookup.Engine, paths: Any = None) -> Any:
-    return fields_of(paths, engine.snapshot().dataset.schema)
+    return fields_of(paths, state_of(engine).dataset.schema)
 
 
 @pytest.mark.parametrize("name", [*map(of_reader, READERS)])

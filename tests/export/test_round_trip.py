@@ -13,6 +13,7 @@ import geolookup
 from tests.conftest import build_at
 from tests.export.reading import expected
 from tests.internals.export import fields_of
+from tests.internals.kernel import state_of
 from tests.oracle import OwnColumn, Source
 from tests.range_strategies import as_csv, own_recipes, recipe, recipes
 from tests.tiers import one_of_each, scaled
@@ -53,7 +54,7 @@ def test_hostile_texts(
     hostile: geolookup.Engine, tmp_path: Path, way: tuple[str, str, str]
 ) -> None:
     with geolookup.open(again(hostile, tmp_path, *way)) as engine:
-        fields = fields_of(None, hostile.snapshot().dataset.schema)
+        fields = fields_of(None, state_of(hostile).dataset.schema)
         # JSON lines need integers beyond 2^53 as texts.
         lost = "own.risk" if way[0] == "jsonl" else ""
         paths = [field.path for field in fields if field.path != lost]

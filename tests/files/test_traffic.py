@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from tests.internals.files import HOSTING, STATUSES, DistinctAddresses, Summary, Traffic
+from tests.internals.kernel import state_of
 from tests.internals.tables import Instants
 from tests.tiers import scaled
 
@@ -33,7 +34,7 @@ _ROWS = st.tuples(
 
 
 def _traffic(engine: geolookup.Engine, rows: list[_Row], chunk: int = 7) -> Traffic:
-    traffic = Traffic(engine.snapshot())
+    traffic = Traffic(state_of(engine))
     summary = Summary(engine, traffic)
     for begin in range(0, len(rows), chunk):
         addresses, minutes, codes = zip(*rows[begin : begin + chunk], strict=True)

@@ -40,7 +40,7 @@ def test_two_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         error = unwritable(tmp_path, dict(FILES), force=False)
     assert str(error) == f"{tmp_path / 'dataset'}: {TAKEN}; {error.remedy}"
     assert "--force" in error.remedy
-    verify(tmp_path / "dataset", deep=True)
+    verify(tmp_path / "dataset")
     assert isps(tmp_path / "dataset", "8.8.8.8") == ["second"]
     assert {path.name for path in tmp_path.iterdir()} == {*FILES, "b.csv", "recipe.toml", "dataset"}
     build_at(tmp_path, dict(FILES))

@@ -48,7 +48,7 @@ def _check_many(data: bytes, text: str, expected: bytes) -> None:
     assert b"".join(_engine.json_lines([text], at=0)) == expected + b"\n"
     known = json.loads(expected)["data"] or {}
     written = []
-    for state in (_engine.snapshot(), state_of(_reference)):
+    for state in (state_of(_engine), state_of(_reference)):
         assert state.values([text], _PATHS, 0) == [tuple(map(known.get, _PATHS))]
         lines = state.lines()
         lines.add_text(data, 0)

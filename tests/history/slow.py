@@ -13,6 +13,7 @@ import geolookup
 from geolookup.errors import PrivateAddressError
 from tests.internals.contract import STORED, value_in
 from tests.internals.dataset import read_manifest
+from tests.internals.kernel import state_of
 
 Address = IPv4Address | IPv6Address
 
@@ -84,10 +85,10 @@ _engine = cache(geolookup.open)
 @cache
 def _answer_of(copy: Path, address: Address) -> CopyAnswer:
     engine = _engine(copy)
-    schema = engine.snapshot().dataset.schema
+    schema = state_of(engine).dataset.schema
     layer_of = {field.path: field.layer for field in schema.stored}
     try:
-        data: Any = engine.data(address)
+        data: Any = engine.lookup(address)["data"]
         values = {field.path: value_in(data, field) for field in STORED}
         layers = engine.explain(address)["layers"]
     except PrivateAddressError:

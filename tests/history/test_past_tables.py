@@ -10,7 +10,6 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -25,9 +24,8 @@ from tests.internals.store import Change, pointer
 from tests.internals.tables import (
     Generations,
     RowsWithoutGeneration,
+    as_of,
     enrich,
-    joint_rows,
-    row_blocks,
 )
 from tests.own_random import WINDOWS
 from tests.tiers import scaled
@@ -81,11 +79,10 @@ def _tables(draw: st.DrawFn) -> tuple[list[int], list[int | None], list[Any]]:
 
 @pytest.mark.parametrize("name", KERNELS)
 @settings(max_examples=scaled(8, 25), deadline=None)
-@given(_tables(), st.integers(1, 5), st.sampled_from([1, 2]), st.booleans())
+@given(_tables(), st.integers(1, 5), st.sampled_from([1, 2]))
 def test_each_row_is_answered_by_its_generation(
-    name: str, drawn: Any, block_rows: int, threads: int, colliding: bool
+    name: str, drawn: Any, block_rows: int, threads: int
 ) -> None:
-    """If colliding, all rows have the same hash."""
     begins, numbers, rows = drawn
     generations = _generations(name, begins, numbers)
     newest = int(numbers[-1])
@@ -100,9 +97,7 @@ def test_each_row_is_answered_by_its_generation(
     ]
     wanted = [[answer.get(field) for field in plain.schema.names[2:]] for answer in answers]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_blocks, "ROWS", block_rows)
-        if colliding:
-            patch.setattr(joint_rows, "mix", lambda keys: np.zeros_like(keys[0]))
+        patch.setattr(as_of, "ROWS", block_rows)
         for data in (table, table.to_reader(3)):
             missing = RowsWithoutGeneration()
             result = enrich(

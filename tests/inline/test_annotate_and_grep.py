@@ -17,6 +17,7 @@ from tests.internals.contract import FIELDS
 from tests.internals.dataset import CONTRACT_TABLES
 from tests.internals.inline import LineFilter, Lines, Part, Rows, Tags, Template, annotate_blocks
 from tests.internals.kernel import python as kernel_python
+from tests.internals.kernel import state_of
 from tests.internals.prefixes import RowMasks, conditions_of, row_masks
 from tests.internals.tables import first_equal_rows
 from tests.kernel.test_scan import find, lines
@@ -27,7 +28,7 @@ FORM = "{location.country_code} AS{network.asn}"
 @pytest.fixture(scope="module")
 def state() -> Iterator[Any]:
     with geolookup.open() as engine:
-        yield engine.snapshot()
+        yield state_of(engine)
 
 
 def written(tag: str) -> bytes:

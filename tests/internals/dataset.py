@@ -4,9 +4,8 @@ from geolookup.dataset import checksums, intervals, layout, manifest, metadata, 
 from geolookup.dataset import public_ranges as public_ranges_module
 from geolookup.dataset.arrow_files import describe, generation, read, starts_of, type_of
 from geolookup.dataset.checksums import canonical
-from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.coverage import KnownAddresses, coverage_lines, known_addresses
-from geolookup.dataset.files import Dataset, File, Starts
+from geolookup.dataset.files import Dataset, Starts
 from geolookup.dataset.intervals import (
     F64,
     I64,
@@ -32,10 +31,11 @@ from geolookup.dataset.manifest import (
     manifest_text,
     read_manifest,
 )
+from geolookup.dataset.mapped import EncodedColumn, File
 from geolookup.dataset.metadata import Source, data_age
-from geolookup.dataset.networks import Network, holding, limits_of, network_at, network_of
+from geolookup.dataset.networks import Network, limits_of, network_at, network_of
 from geolookup.dataset.provenance import decisions, explain
-from geolookup.dataset.public_ranges import CONTRACT_TABLES, Ranges, any_known, public_ranges
+from geolookup.dataset.public_ranges import CONTRACT_TABLES, RangeBatch, any_known, public_ranges
 from geolookup.dataset.rows import SEPARATOR, number_text
 from geolookup.dataset.runs import distinct, factorize, join_runs, run_starts
 from geolookup.dataset.sizes import file_sizes, size_lines

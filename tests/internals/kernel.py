@@ -13,8 +13,4 @@ from geolookup.kernel import (
 )
 from geolookup.kernel.answers import restore
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
-
-
-def state_of(lookups: protocol.Kernel) -> Any:
-    """Return the state of a kernel; an engine returns its own by ``snapshot``."""
-    return lookups._open_state()
+from geolookup.kernel.lookups import Get, Lookups, state_of

@@ -1,6 +1,6 @@
 """Internal names of `geolookup/tables` that tests use."""
 
-from geolookup.tables import enrich, joint_rows, locate, row_blocks, workers
+from geolookup.tables import as_of, enrich, workers
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
 from geolookup.tables.locate import CHUNK
 from geolookup.tables.row_major import MOST_COLUMNS

@@ -86,18 +86,20 @@ def test_columns_keep_nothing(state: object, name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("way", ["lookup", "lookup_json", "data", "get", "no field", "no instant"])
+@pytest.mark.parametrize(
+    "way", ["lookup", "lookup_json", "explain", "get", "no field", "no instant"]
+)
 def test_single_lookups_keep_nothing(way: str) -> None:
     def call() -> None:
         for ip in MANY:
-            with suppress(geolookup.ContractError, KeyError, TypeError, ValueError):
+            with suppress(geolookup.errors.ContractError, KeyError, TypeError, ValueError):
                 ways[way](ip)
 
     with geolookup.open() as engine:
         ways: dict[str, Callable[[Any], object]] = {
             "lookup": lambda ip: engine.lookup(ip, at=0),
             "lookup_json": lambda ip: engine.lookup_json(ip, at=0),
-            "data": lambda ip: engine.data(ip, at=0),
+            "explain": engine.explain,
             "get": lambda ip: engine.get(ip, "network.isp", at=0),
             "no field": lambda ip: engine.get(ip, "nothing"),  # type: ignore[call-overload]
             "no instant": lambda ip: engine.lookup_json(ip, at="noon"),
@@ -126,7 +128,7 @@ def test_engines_come_and_go() -> None:
         with geolookup.open() as engine:
             engine.lookup("8.8.8.8", at=0)
             engine.lookup_json("2001:4860:4860::8888", at=0)
-        with suppress(geolookup.ClosedError):
+        with suppress(geolookup.errors.ClosedError):
             engine.lookup("8.8.8.8")
 
     assert max(kept(call, scaled(60, 200))) < scaled(30, 50)

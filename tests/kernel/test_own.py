@@ -120,7 +120,7 @@ def test_the_contract_does_not_change(module: Any, folder: Path) -> None:
         assert with_own.lookup(text, at=AT) == without.lookup(text, at=AT)
         assert with_own.lookup_json(text, at=AT) == without.lookup_json(text, at=AT)
     state, former = state_of(with_own), state_of(without)
-    texts = [*TEXTS, *EVERY]
+    texts: list[object] = [*TEXTS, *EVERY]
     paths = tuple(field.path for field in CONTRACT.fields)
     assert state.values(texts, paths, AT) == former.values(texts, paths, AT)
     assert state.envelopes_json(texts, AT) == former.envelopes_json(texts, AT)
@@ -226,7 +226,7 @@ def test_rows_outside_the_table(module: Any, tmp_path: Path) -> None:
     for name in (layout.IPV4, layout.IPV6):
         path = folder / name
         data = bytearray(path.read_bytes())
-        begin, size = dataset.manifest.file(name).column("own").buffer(1)
+        begin, size = dataset.manifest.file(name)["columns"]["own"]["buffers"][1]
         data[begin : begin + size] = b"\xff\xff\xff\x7f" * (size // 4)
         path.write_bytes(data)
     kernel = module.Kernel(Dataset(folder))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.datasets import SMALL
 from tests.internals.dataset import Dataset
-from tests.internals.kernel import protocol
+from tests.internals.kernel import Get, Lookups, protocol
 from tests.kernel.modules import MODULES
 
 
@@ -26,13 +26,15 @@ def public(names: Any) -> set[str]:
 @pytest.mark.parametrize("module", MODULES)
 def test_the_classes_and_their_parameters(module: Any) -> None:
     assert public(dir(module.State(Dataset(SMALL)))) == public(members(protocol.State))
-    wanted = {*vars(protocol.Kernel), "kernel"}
-    assert public(dir(module.Kernel(Dataset(SMALL)))) == public(wanted)
-    assert {"_open_state", "_swap"} <= set(dir(module.Kernel)) & wanted
-    pairs = [(module.parse_texts, protocol.Implementation.parse_texts)]
+    assert public(dir(module.Kernel(Dataset(SMALL)))) == {"kernel", "get", *public(vars(Lookups))}
+    assert {"_open_state", "_swap"} <= set(dir(module.Kernel))
+    pairs: list[tuple[Any, Any]] = [
+        (module.parse_texts, protocol.Implementation.parse_texts),
+        (module.Kernel.get, Get.__call__),
+    ]
     pairs += [
-        (getattr(getattr(module, kind.__name__), name), method)
-        for kind in (protocol.State, protocol.Kernel)
+        (getattr(own, name), method)
+        for own, kind in ((module.State, protocol.State), (module.Kernel, Lookups))
         for name, method in members(kind).items()
         if inspect.isfunction(method) and not name.startswith("__")
     ]

@@ -60,7 +60,7 @@ class Edge:
     @property
     def current(self) -> str:
         """The generation of the edge, which must be whole."""
-        verify(self.store, deep=True)
+        verify(self.store)
         with geolookup.open(self.store) as engine:
             return engine.generation
 

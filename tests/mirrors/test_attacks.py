@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from geolookup import DatasetError, UpdateError, publish, rollback
+from geolookup import DatasetError, publish, rollback
+from geolookup.errors import UpdateError
 from tests.internals.mirrors import mirror
 from tests.internals.store import sign
 from tests.internals.updates import STATE

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from geolookup import DatasetError, OutputError, publish
+from geolookup import DatasetError, publish
+from geolookup.errors import OutputError
 from tests.cli.program import umask
 from tests.internals.archives import unpack
 from tests.internals.history import prune, rollback

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from geolookup import UpdateError
+from geolookup.errors import UpdateError
 from tests.internals.history import generations, prune, rollback
 from tests.internals.mirrors import INDEX, rules
 from tests.internals.signing import LARGEST_ENVELOPE

@@ -47,7 +47,7 @@ def test_an_overlay_is_compiled_once_and_after_a_change(
             assert [source.dataset for source in sources] == [None, base.metadata.name]
     assert len(compilations) == 1
     (result,) = results(cache)
-    geolookup.verify(result, deep=True)
+    geolookup.verify(result)
     (result / "location.arrow").unlink()
     with geolookup.open(BASE, overlay=str(sites)) as engine:
         assert not engine.reload()
@@ -81,7 +81,7 @@ def test_an_overlay_answers_as_a_build_of_its_sources(tmp_path: Path) -> None:
         geolookup.open(tmp_path / "base", overlay=sites) as engine,
         geolookup.open(built) as other,
     ):
-        geolookup.verify(engine.path, deep=True)
+        geolookup.verify(engine.path)
         assert engine.metadata.coverage == other.metadata.coverage
         addresses = ("8.8.8.8", "8.8.9.9", "8.8.7.7", "8.1.1.1", "9.0.1.1", "2a00::1", "2a00:1::1")
         for ip in addresses:

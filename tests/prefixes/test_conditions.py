@@ -11,6 +11,7 @@ import geolookup
 from tests.conftest import ROOT, Build
 from tests.internals.builder import load_countries
 from tests.internals.contract import ALPHA_3
+from tests.internals.kernel import state_of
 from tests.internals.prefixes import Among, absent_values, conditions_of
 from tests.internals.tables import row_tables
 
@@ -113,7 +114,7 @@ def test_what_is_no_condition() -> None:
 
 
 def test_values_that_no_answer_has(sample: geolookup.Engine) -> None:
-    dataset = sample.snapshot().dataset
+    dataset = state_of(sample).dataset
     conditions = conditions_of(
         ["country=US,AQ", "asn=15169,4294967295", "country_neighbors=aq", "country_is_eu=true"],
         "prefixes",

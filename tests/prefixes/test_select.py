@@ -15,6 +15,7 @@ from tests.conftest import build_at
 from tests.damage import copied, flipped, refused
 from tests.internals.contract import STORED, resolve_field, value_in
 from tests.internals.dataset import layout as fmt
+from tests.internals.kernel import state_of
 from tests.internals.prefixes import conditions_of, row_masks
 from tests.internals.prefixes import lists_module as lists
 from tests.oracle import Source
@@ -138,7 +139,7 @@ def test_values_have_the_shape_that_get_gives_them(
         listed = list(sample.prefixes(by=by, within=within, aggregate=False))
         assert [network for network, _ in listed] == networks
         for network, values in listed:
-            data: Any = sample.data(network[0])
+            data: Any = sample.lookup(network[0])["data"]
             expected = _values(data, by)
             assert values == expected, by
             if isinstance(values, dict):
@@ -204,7 +205,7 @@ def test_flipped_bits(tmp_path: Path) -> None:
 
 def test_rows_of_nothing_known_meet_what_asks_for_it(sample: geolookup.Engine) -> None:
     """Row 0 of both tables is for an address about which nothing is known."""
-    dataset = sample.snapshot().dataset
+    dataset = state_of(sample).dataset
     unknown = row_masks(dataset, conditions_of(["country=null", "asn=null"], "prefixes"))
     assert all(marks[0] for marks in unknown.by_table.values())
     known = row_masks(

@@ -31,14 +31,17 @@ def test_other_fields_are_null(
 ) -> None:
     asked = [item for item in (*probes, *edges(listed)) if is_public(carried(item))]
     with opened(listed) as full:
-        if not any(_layers(full.data(str(item)), kept) for item in asked):
+        if not any(_layers(full.lookup(str(item))["data"], kept) for item in asked):
             return
         with opened(listed, f"fields = {sorted(kept)}") as narrow:
             for address in map(str, asked):
                 answer = known_members(full.lookup(address, at=AT))
                 assert known_members(narrow.lookup(address, at=AT)) == only(answer, kept)
                 _compare_explanations(
-                    full.explain(address), narrow.explain(address), narrow.data(address), kept
+                    full.explain(address),
+                    narrow.explain(address),
+                    narrow.lookup(address)["data"],
+                    kept,
                 )
 
 

@@ -48,7 +48,7 @@ def test_own_columns_equal_the_oracle(
     columns, listed = drawn
     has_private = any(column.private for column in columns)
     with opened(listed, columns=columns) as engine:
-        geolookup.verify(engine.path, deep=True)
+        geolookup.verify(engine.path)
         for address in {*probes, *edges(listed)}:
             decided = own_decided(listed, columns, str(address))
             values = {name: item for _, of in decided.values() for name, item in of.items()}

@@ -76,7 +76,7 @@ class NetworkSums:
         self.codes: set[str | None] = set()
         with geolookup.open(dataset) as engine:
             listed = [node for node in walk(engine) if node[0].version == family]
-            zones = [engine.data(str(entry[0][0]))["time"]["zone"] for entry in listed]
+            zones = [engine.get(str(entry[0][0]), "time.zone") for entry in listed]
         self.networks = [network for network, _ in listed]
         for (network, record), zone in zip(listed, zones, strict=True):
             groups: dict[str, Any] = {**record, "time": {"zone": zone}}

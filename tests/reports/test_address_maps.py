@@ -52,7 +52,7 @@ def _near_starts(view: View, count: int) -> set[int]:
 
 def expected_labels(engine: geolookup.Engine, address: Any) -> dict[str, str]:
     """The labels of an address, from its answer and its explanation."""
-    data: Any = engine.data(address)
+    data: Any = engine.lookup(address)["data"]
     location = engine.explain(address)["layers"]["location"]
     members, network = data["location"], data["network"]
     country = f"{members['country_name']} ({members['country_code']})"

@@ -21,6 +21,7 @@ import geolookup
 from tests.cli.program import run
 from tests.conftest import build_at
 from tests.internals.files import KINDS, Summary, Traffic
+from tests.internals.kernel import state_of
 from tests.internals.reports import Section, groups_of, traffic_sections
 from tests.internals.reports import traffic_page_title as title
 from tests.internals.tables import Instants
@@ -53,7 +54,7 @@ def _sections(
     least: int = 5,
 ) -> dict[str, Section]:
     """Return the sections of a page by anchor; rows have no time or code if these are empty."""
-    traffic = Traffic(engine.snapshot())
+    traffic = Traffic(state_of(engine))
     summary = Summary(engine, traffic)
     instants = Instants(np.array(seconds, np.int64), np.ones(len(seconds), bool))
     summary.add(

@@ -160,7 +160,7 @@ class AttackedStore(RuleBasedStateMachine):
         if not self.not_withdrawn:
             return
         expected = generation(datasets()[self.not_withdrawn[-1]])
-        assert geolookup.verify(self.store, deep=True).generation == expected
+        assert geolookup.verify(self.store).generation == expected
         assert self.serials[self.not_withdrawn[-1]] == self.accepted == latest_serial(self.store)
         with geolookup.open(self.store, trusted_keys=private_keys()[PUBLISHER].public) as engine:
             assert engine.generation == expected

@@ -73,7 +73,7 @@ def test_a_source_that_changes_after_the_publication(
     for path in datasets[2].iterdir():
         with path.open("r+b") as file:
             file.write(b"changed")
-    verify(store, deep=True)
+    verify(store)
     assert answers_of(store) == answers_of(shared(2))
 
 

@@ -40,7 +40,7 @@ def _dying(work: Callable[[], object], kind: Kind, step: int) -> None:
         arm(kind, step)
         work()
         status = 0
-    except geolookup.OutputError:
+    except geolookup.errors.OutputError:
         status = 3
     except BaseException:  # noqa: BLE001 - the child must end here, whatever happens
         traceback.print_exc()

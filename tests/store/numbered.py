@@ -67,7 +67,7 @@ def answers_of(dataset: Path) -> list[bytes]:
 
 def number(engine: geolookup.Engine) -> int:
     """The number that an engine answers with; one number, in both places."""
-    data: Any = engine.data("8.8.8.8", at=0)
+    data: Any = engine.lookup("8.8.8.8", at=0)["data"]
     town, carrier = data["location"]["city_name"].split(), data["network"]["isp"].split()
     assert town[1] == carrier[1]
     return int(town[1])

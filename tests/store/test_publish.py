@@ -50,7 +50,7 @@ def test_what_becomes_a_store_and_what_is_left_alone(tmp_path: Path) -> None:
         tmp_path / "missing" / "store": "no such folder",
     }
     for target_folder, problem in wrong.items():
-        with pytest.raises(geolookup.OutputError, match=problem):
+        with pytest.raises(geolookup.errors.OutputError, match=problem):
             publish(shared(0), target_folder)
     assert names(tmp_path / "full") == {"letter.txt"}
     (tmp_path / "empty").mkdir()

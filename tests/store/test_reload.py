@@ -24,6 +24,7 @@ from tests.conftest import Build
 from tests.internals.dataset import Dataset, canonical
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import rollback
+from tests.internals.kernel import state_of
 from tests.internals.store import DatasetPath, Requirements, Watch, resolve
 from tests.servers import until
 from tests.store.numbered import answers, answers_of, id_of, number, shared
@@ -123,9 +124,9 @@ def test_an_engine_that_is_closed_in_a_reload_is_closed_in_the_end(store: Path) 
             publish(shared(2 + turn % 2), store)
             reload = pool.submit(engine.reload)
             engine.close()
-            with contextlib.suppress(geolookup.ClosedError):
+            with contextlib.suppress(geolookup.errors.ClosedError):
                 reload.result()
-            with pytest.raises(geolookup.ClosedError):
+            with pytest.raises(geolookup.errors.ClosedError):
                 engine.lookup("8.8.8.8")
 
 
@@ -137,7 +138,7 @@ def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
         with geolookup.open(store) as engine:
             answers(engine)
             engine.lookup("8.8.8.8")
-            old = weakref.ref(engine.snapshot().dataset)
+            old = weakref.ref(state_of(engine).dataset)
             running = engine.prefixes(by="location")
             next(running)
             publish(shared(2), store)
@@ -145,7 +146,7 @@ def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
             assert old() is not None
             running.close()  # type: ignore[attr-defined]
             assert old() is None
-            new = weakref.ref(engine.snapshot().dataset)
+            new = weakref.ref(state_of(engine).dataset)
         assert new() is None
     finally:
         gc.enable()

@@ -25,6 +25,7 @@ from tests import own
 from tests.cli.program import run
 from tests.datasets import SMALL, once
 from tests.history import pool
+from tests.internals.kernel import state_of
 from tests.near_addresses import near_addresses
 from tests.skips import optional
 from tests.tables import columns
@@ -89,7 +90,7 @@ def _publish(folder: Path) -> None:
 @cache
 def _near() -> tuple[str, ...]:
     with geolookup.open(own_dataset()) as engine:
-        texts = near_addresses(random.Random(3), engine.snapshot().dataset)
+        texts = near_addresses(random.Random(3), state_of(engine).dataset)
         return tuple(
             next(texts).encode("utf-8", "replace").decode() for _ in range(scaled(200, 1000))
         )

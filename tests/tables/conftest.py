@@ -11,7 +11,7 @@ import pytest
 import geolookup
 from tests.conftest import build_at
 from tests.damage import CSV
-from tests.internals.kernel import kernel
+from tests.internals.kernel import kernel, state_of
 from tests.internals.kernel import python as kernel_python
 
 #: With a zone that the Moon has; with words that are in no other row, and rows that know nothing.
@@ -40,4 +40,4 @@ def engine(dataset_path: Path) -> Iterator[geolookup.Engine]:
 )
 def state(request: pytest.FixtureRequest, engine: geolookup.Engine) -> Any:
     """The snapshot of the engine, for each kernel."""
-    return request.param(engine.snapshot().dataset)
+    return request.param(state_of(engine).dataset)

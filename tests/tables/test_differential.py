@@ -17,6 +17,7 @@ import geolookup
 from geolookup import tables
 from tests import strategies
 from tests.internals.contract import EARLIEST, LATEST, TIME_MEMBERS, time_object
+from tests.internals.kernel import state_of
 from tests.internals.tables import CHUNK, Clock, instants_of
 from tests.near_addresses import near_addresses
 from tests.tables import columns
@@ -79,7 +80,7 @@ def test_every_field_of_every_type(
 
 
 def _near(engine: geolookup.Engine, count: int, seed: int) -> list[str]:
-    texts = near_addresses(random.Random(seed), engine.snapshot().dataset)
+    texts = near_addresses(random.Random(seed), state_of(engine).dataset)
     return [next(texts).encode("utf-8", "replace").decode() for _ in range(count)]
 
 
@@ -110,20 +111,6 @@ def test_bounds_of_chunks(engine: geolookup.Engine) -> None:
 def field_values(column: pa.ChunkedArray, wanted: pa.Array) -> pa.Array:
     """Return a column as one array of the type that the expected values have."""
     return column.cast(wanted.type).combine_chunks()
-
-
-@pytest.mark.long
-def test_more_text_than_32_bits_count(engine: geolookup.Engine) -> None:
-    """Arrays whose texts lie beyond 2^31 bytes, and a column of more than that in chunks."""
-    one = pa.array(["8.8.8.8" + " " * 9_993, "8.8.8.8", None, "2a03::1", "x" * 10_000])
-    wide = pa.concat_arrays([one.cast(pa.large_string())] * 110_000)
-    assert wide.nbytes > 1 << 31
-    narrow = pa.chunked_array([pa.concat_arrays([one] * 55_000)] * 2)
-    assert narrow.nbytes > 1 << 31
-    few = tables.locate(engine.snapshot(), one).to_pylist()
-    for column in (wide, narrow):
-        rows = tables.locate(engine.snapshot(), column).to_numpy().reshape(-1, len(few))
-        assert (rows == few).all()
 
 
 _ADDRESSES = ["8.8.8.8", "11.0.0.1", "11.0.2.0", "2a02:1::", "2a03::1", "11.0.1.1", "x", "10.0.0.1"]
@@ -194,7 +181,7 @@ def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
         assert result.is_valid.tolist() == [value is not None for value in numbers]
         for value, second in zip(numbers, result.seconds.tolist(), strict=True):
             if value is not None:
-                time = engine.data("8.8.8.8", at=value)["time"]
+                time = engine.get("8.8.8.8", "time", at=value)
                 assert second == time["current_timestamp"], column.type
 
 

@@ -18,7 +18,7 @@ from geolookup import tables
 from tests import own, strategies
 from tests.datasets import SMALL
 from tests.internals.contract import MAX_COLUMNS
-from tests.internals.kernel import kernel
+from tests.internals.kernel import kernel, state_of
 from tests.internals.kernel import python as kernel_python
 from tests.internals.tables import MOST_COLUMNS
 from tests.skips import optional
@@ -49,7 +49,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[geolookup.Engin
 
 @pytest.fixture(params=[kernel.State, kernel_python.State], ids=["kernel", "python"])
 def state(request: pytest.FixtureRequest, engine: geolookup.Engine) -> Any:
-    return request.param(engine.snapshot().dataset)
+    return request.param(state_of(engine).dataset)
 
 
 def expected(engine: geolookup.Engine, addresses: Sequence[object]) -> dict[str, list[Any]]:
@@ -107,15 +107,6 @@ def test_types_and_defaults(engine: geolookup.Engine) -> None:
 def test_private_addresses_are_refused_as_before(engine: geolookup.Engine) -> None:
     with pytest.raises(geolookup.PrivateAddressError):
         engine.enrich(pa.array(["10.0.0.1"]), SITE, on_invalid="raise")
-
-
-def test_interval_ids(engine: geolookup.Engine) -> None:
-    """``take`` has own columns of public addresses; private ones have no interval id."""
-    state = engine.snapshot()
-    ids = tables.locate(state, ["8.8.8.9", "10.0.0.1", "x"])
-    assert ids.to_pylist()[1:] == [-2, -1]
-    taken = tables.take(state, ids, ["own.site_id", "own.tags"]).to_pylist()
-    assert [row["own_tags"] for row in taken] == [["dns", "any ☃"], None, None]
 
 
 def test_more_columns_than_a_row_major_table_has(tmp_path: Path) -> None:

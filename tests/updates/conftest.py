@@ -56,7 +56,7 @@ def update(publisher: Publisher, store: Path) -> Update:
 
 def is_tidy(store: Path) -> bool:
     """Return whether a store holds nothing but what it should, and verify it."""
-    geolookup.verify(store / "generations" / geolookup.generations(store)[0].generation, deep=True)
+    geolookup.verify(store / "generations" / geolookup.generations(store)[0].generation)
     names = {path.name for path in store.iterdir()}
     left = [*store.glob("generations/.*"), *store.glob(".update/dataset*")]
     known = {"current", "generations", "changes", ".lock", ".update", "update.json"}
@@ -65,7 +65,7 @@ def is_tidy(store: Path) -> bool:
 
 def country(ip: str = "8.0.0.1") -> object:
     with geolookup.open() as engine:
-        return engine.data(ip)["location"]["country_code"]
+        return engine.get(ip, "location.country_code")
 
 
 COUNTRY, ASN = "country-ipv4-num.csv", "asn-ipv4-num.csv"

@@ -66,13 +66,10 @@ def test_the_cities_of_the_world(publisher: Publisher, store: Path, recipe: str)
     assert lines[3].startswith("geolookup-cities: needs a download of 115 MB, ")
     assert lines[4].startswith("DB-IP City Lite: fetched ")
     with geolookup.open() as engine:
-        data = engine.data("8.0.0.1")
-        assert data["location"]["city_name"] == "Paris"
-        assert data["location"]["region_code"] == "IDF"
-        assert data["time"]["zone"] == "Europe/Paris"
-        assert data["network"]["asn"] == 64500
-        assert engine.data("2a02:8::1")["network"]["asn"] == 64999
-        assert engine.data("1.1.1.1")["network"]["asn"] == 13335  # collected by hand
+        place = engine.get("8.0.0.1", "city", "region_code", "time.zone", "asn")
+        assert place == ("Paris", "IDF", "Europe/Paris", 64500)
+        assert engine.get("2a02:8::1", "network.asn") == 64999
+        assert engine.get("1.1.1.1", "network.asn") == 13335  # collected by hand
         sources = engine.metadata.sources
     assert (sources[0].attribution, sources[0].date) == ("IP Geolocation by DB-IP", "2026-11")
     again = run("update", recipe)
@@ -81,7 +78,7 @@ def test_the_cities_of_the_world(publisher: Publisher, store: Path, recipe: str)
     newer = run("update", recipe)
     assert newer.stdout.splitlines()[0].startswith("DB-IP City Lite: fetched ")
     with geolookup.open() as engine:
-        assert engine.data("8.0.0.1")["location"]["city_name"] == "Mountain View"
+        assert engine.get("8.0.0.1", "location.city_name") == "Mountain View"
         assert engine.metadata.sources[0].date == "2026-12"
 
 

@@ -60,7 +60,7 @@ def test_a_store_without_keys_trusts_those_of_its_first_update(
 
 def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
     origin, folder = tmp_path / "origin", tmp_path / "mirror"
-    with pytest.raises(geolookup.UpdateError):
+    with pytest.raises(geolookup.errors.UpdateError):
         geolookup.update(folder.as_uri())
     assert not (store / "current").exists()
     (no_store := tmp_path / "a file").touch()
@@ -80,7 +80,7 @@ def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
     whole = archive.read_bytes()
     for changed, problem in ((whole[:-1] + b"x", "is expected"), (whole + b"x", "larger than")):
         archive.write_bytes(changed)
-        with pytest.raises(geolookup.UpdateError, match=problem):
+        with pytest.raises(geolookup.errors.UpdateError, match=problem):
             geolookup.update(folder)
     assert answers_of(store) == answers_of(shared(1))
 

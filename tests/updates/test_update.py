@@ -39,7 +39,7 @@ def test_from_nothing_to_answers_and_on(
     assert (first.state, first.store, first.removed) == ("published", str(store), [])
     with geolookup.open() as engine:
         assert engine.generation == first.generation
-        assert engine.data("8.0.1.1")["network"]["asn"] == 64501
+        assert engine.get("8.0.1.1", "network.asn") == 64501
         assert engine.metadata.sources[0].date == "2020-11-19"
     before = (store / "current").read_bytes()
     again = update()  # nothing has changed
@@ -111,9 +111,9 @@ def test_the_world_from_its_publisher(
     done = run("update", str(tmp_path / "world.toml"))
     assert (done.returncode, done.stderr) == (0, "")
     with geolookup.open() as engine:
-        assert engine.data("8.8.8.8")["location"]["city_name"] == "Mountain View"
-        assert engine.data("8.0.50.1")["location"]["country_code"] == "FR"
-        assert engine.data("2a02:8::1")["network"]["asn"] == 64999
+        assert engine.get("8.8.8.8", "location.city_name") == "Mountain View"
+        assert engine.get("8.0.50.1", "location.country_code") == "FR"
+        assert engine.get("2a02:8::1", "network.asn") == 64999
         dates = {source.name: source.date for source in engine.metadata.sources}
     assert dates["ip-location-db: user-country, IPv4"] == "2020-11-19"
 
@@ -144,7 +144,7 @@ def everything(folder: Path) -> dict[str, bytes | None]:
 def test_a_dry_run_is_of_a_place_that_can_be_written(publisher: Publisher, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for place, problem in ((tmp_path / "file", "not a folder"), (tmp_path / "a" / "b", "no such")):
-        with pytest.raises(geolookup.OutputError, match=problem):
+        with pytest.raises(geolookup.errors.OutputError, match=problem):
             geolookup.update(publisher.recipe, store=place, dry_run=True)
 
 

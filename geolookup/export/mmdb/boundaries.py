@@ -15,7 +15,7 @@ import numpy as np
 from geolookup.contract.special import parse_block
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, Addresses, concat, empty
-from geolookup.dataset.public_ranges import Ranges, Rows, any_known, public_ranges
+from geolookup.dataset.public_ranges import RangeBatch, RowNumbers, any_known, public_ranges
 from geolookup.dataset.runs import run_starts
 from geolookup.progress import Progress
 
@@ -27,7 +27,7 @@ _IPV4_END = 1 << 32
 ALIAS = -1
 _NOTHING = 0
 #: Returns the pair of each of n intervals, by its rows.
-PairsOf = Callable[[Rows], I64]
+PairsOf = Callable[[RowNumbers], I64]
 
 
 class Boundaries(NamedTuple):
@@ -56,7 +56,7 @@ def boundaries(
     ``tables`` decide the space (see ``public_ranges``), and ``pairs_of`` reads their rows.
     """
 
-    def changes_of(ranges: Ranges) -> _Changes:
+    def changes_of(ranges: RangeBatch) -> _Changes:
         progress.rows(len(ranges.first_low))
         first = Addresses(ranges.first_low, ranges.first_high)
         last = Addresses(ranges.last_low, ranges.last_high)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from geolookup.contract.fields import LOCATION, NETWORK, OWN
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, U8
-from geolookup.dataset.public_ranges import CONTRACT_TABLES, Rows
+from geolookup.dataset.public_ranges import CONTRACT_TABLES, RowNumbers
 from geolookup.errors import ExportError
 from geolookup.export.mmdb.contents import BYTES, Contents, Places
 from geolookup.export.mmdb.encoding import (
@@ -72,7 +72,7 @@ class Records:
             remedy = "limit it by --fields, or write fewer own columns"
             raise ExportError("the dataset has too many different rows for one file", remedy)
 
-    def pairs(self, rows: Rows) -> I64:
+    def pairs(self, rows: RowNumbers) -> I64:
         """Return the pair of each of n intervals, by its rows."""
         pairs = np.zeros(len(rows[LOCATION]), np.int64)
         # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.

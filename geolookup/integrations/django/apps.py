@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from inspect import signature
 from os import PathLike
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,7 @@ from django.dispatch import receiver
 
 import geolookup
 from geolookup.contract.proxies import TrustedProxies
-from geolookup.errors import BuildError, DatasetError, OutputError, SettingsError, near_match
+from geolookup.errors import PathError, SettingsError, near_match
 from geolookup.integrations.client import Clients
 
 if TYPE_CHECKING:
@@ -31,17 +32,8 @@ NAME = "GEOLOOKUP"
 _SETTING, _DATASET = "geolookup.E001", "geolookup.E002"
 _PROXIES = "TRUSTED_PROXIES"
 #: Parameters of ``geolookup.open`` by name.
-_PARAMETERS = {
-    "DATASET": "path",
-    "OVERLAY": "overlay",
-    "AS_OF": "as_of",
-    "WATCH": "watch",
-    "MAX_AGE": "max_age",
-    "ON_STALE": "on_stale",
-    "ALLOW_LOST_FIELDS": "allow_lost_fields",
-    "FALLBACK": "fallback",
-    "PRELOAD": "preload",
-}
+_PARAMETERS = {name.upper(): name for name in signature(geolookup.open).parameters}
+_PARAMETERS["DATASET"] = _PARAMETERS.pop("PATH")
 
 
 class Configuration(NamedTuple):
@@ -123,7 +115,7 @@ def check_settings(**_options: object) -> list[CheckMessage]:
         return [Error(str(error), id=_SETTING)]
     except (ValueError, TypeError) as error:
         return [Error(f"{NAME}: {error}", id=_SETTING)]
-    # Of an overlay: one that does not compile, and a cache that cannot be written.
-    except (DatasetError, BuildError, OutputError) as error:
+    # Of a dataset or a key file, of an overlay that does not compile, or of the cache.
+    except PathError as error:
         return [Error(str(error), id=_DATASET)]
     return []

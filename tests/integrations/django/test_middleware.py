@@ -79,6 +79,7 @@ def test_a_wrong_setting() -> None:
     settings: list[tuple[object, str]] = [
         ([], "GEOLOOKUP is not a dict; write it like"),
         ({"DATSET": "x"}, "GEOLOOKUP has an unknown name 'DATSET'; did you mean 'DATASET'?"),
+        ({"TRUSTED_KEYS": []}, "GEOLOOKUP: no key to trust"),
         ({5: "x"}, "GEOLOOKUP has an unknown name 5"),
         ({"TRUSTED_PROXIES": ["x"]}, "GEOLOOKUP['TRUSTED_PROXIES'] 'x' is not a network; write"),
         ({"TRUSTED_PROXIES": "10.0.0.0/8"}, "GEOLOOKUP['TRUSTED_PROXIES'] '10.0.0.0/8' is not a"),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import TableFileError
+from tests.internals.kernel import state_of
 from tests.internals.prefixes import SYNTAXES, Lists, Selection, Settings, question, read_list
 from tests.internals.prefixes import lists as selection_lists
 from tests.prefixes.syntaxes.reading import READERS, Held, changes_text, drawn, whole_text
@@ -164,7 +165,7 @@ def _listed(prefixes: dict[int, list[str]]) -> list[str]:
 
 
 def test_a_selection_read_back_is_what_the_engine_yields(sample: geolookup.Engine) -> None:
-    selected = Selection(sample.snapshot().dataset, question("prefixes", "country=US"))
+    selected = Selection(state_of(sample).dataset, question("prefixes", "country=US"))
     result = sorted(str(prefix) for prefix in sample.prefixes("country=US"))
     assert result
     for name, read in READERS.items():

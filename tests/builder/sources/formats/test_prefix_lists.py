@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from geolookup import BuildError
+from geolookup.errors import BuildError
 from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one, refused
 from tests.conftest import build_at
 from tests.internals.builder import cloud
