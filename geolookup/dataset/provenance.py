@@ -10,7 +10,6 @@ source's row: a source may state it in several rows.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 

@@ -48,18 +48,19 @@ class Cache(dict[int, _V], Generic[_V]):
         return value
 
 
+def _country(known: Object) -> tuple[Object, Object]:
+    """Return a location with only the country known, and its currency."""
+    location = {name: known.get(name) for name in members(FIELDS, "location")}
+    return location, {name: known[name] for name in members(FIELDS, "currency")}
+
+
 class Rendering:
     """Renders rows of a dataset as parts of answers."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
-        self._countries: Cache[tuple[Object, Object]] = Cache(self._country)
-
-    def _country(self, row: int) -> tuple[Object, Object]:
-        """Return a location with only the country known, and its currency."""
-        known = self._dataset.countries.members(row)
-        location = {name: known.get(name) for name in members(FIELDS, "location")}
-        return location, {name: known[name] for name in members(FIELDS, "currency")}
+        self._dataset, countries = dataset, dataset.countries
+        # Not a method: a reference cycle would keep the files of a closed dataset open.
+        self._countries = Cache(lambda row: _country(countries.members(row)))
 
     def location_json(self, row: int) -> tuple[bytes, int, bytes]:
         """Return the JSON of a location, the row of its zone, and the JSON of its currency."""
