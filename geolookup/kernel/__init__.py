@@ -72,14 +72,12 @@ if TYPE_CHECKING:
     from geolookup.kernel.python import (
         State,
         checksums,
-        copy_texts,
         count_nodes,
         fill_nodes,
         find_addresses,
         gather,
         parse_texts,
         restore,
-        split_log_lines,
     )
 
     _python_kernel: Implementation = python
@@ -119,14 +117,12 @@ __all__ = [
     "State",
     "check_kernel",
     "checksums",
-    "copy_texts",
     "count_nodes",
     "fill_nodes",
     "find_addresses",
     "gather",
     "parse_texts",
     "restore",
-    "split_log_lines",
 ]
 
 #: Warnings not yet logged in this process.

@@ -17,7 +17,7 @@ answers (``_envelope``), own columns (``_own``), the public class (``_kernel``),
 (``_answer``), many answers at once (``_many``), and values of fields (``_values``).
 
 Code without an open dataset is in extension modules of its own; they compile in parallel:
-``_arrays``, ``_logs``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``,
+``_arrays``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``,
 ``_parse_words.pxd`` and ``_words.pxd`` that it calls.
 """
 
@@ -68,7 +68,6 @@ from geolookup.errors import (
 from geolookup.contract.localtime import instant, zone_file
 from geolookup.contract.localtime import period as period_of
 from geolookup.kernel._arrays import count_nodes, fill_nodes, gather
-from geolookup.kernel._logs import copy_texts, split_log_lines
 from geolookup.kernel._scan import find_addresses
 from geolookup.kernel._zones import period_in_file
 
@@ -76,14 +75,12 @@ __all__ = [
     "Kernel",
     "State",
     "checksums",
-    "copy_texts",
     "count_nodes",
     "fill_nodes",
     "find_addresses",
     "gather",
     "parse_texts",
     "restore",
-    "split_log_lines",
 ]
 
 cdef enum:

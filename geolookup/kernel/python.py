@@ -26,12 +26,7 @@ if TYPE_CHECKING:
     from geolookup.dataset.checksums import checksums
     from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
-    from geolookup.kernel.python_texts import (
-        copy_texts,
-        find_addresses,
-        parse_texts,
-        split_log_lines,
-    )
+    from geolookup.kernel.python_texts import find_addresses, parse_texts
     from geolookup.kernel.python_tree import count_nodes, fill_nodes
 else:
     #: The modules of functions that a first lookup does not need. Some of them import numpy.
@@ -40,10 +35,7 @@ else:
         "gather": "geolookup.kernel.columns",
         "restore": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
-        **dict.fromkeys(
-            ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
-            "geolookup.kernel.python_texts",
-        ),
+        **dict.fromkeys(("find_addresses", "parse_texts"), "geolookup.kernel.python_texts"),
     }
 
     def __getattr__(name: str) -> Any:
@@ -58,7 +50,6 @@ __all__ = [
     "Kernel",
     "State",
     "checksums",
-    "copy_texts",
     "count_nodes",
     "document",
     "fill_nodes",
@@ -66,7 +57,6 @@ __all__ = [
     "gather",
     "parse_texts",
     "restore",
-    "split_log_lines",
 ]
 
 
