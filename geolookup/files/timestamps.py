@@ -6,8 +6,6 @@ with the name of a month. A text that could mean two instants is refused.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
