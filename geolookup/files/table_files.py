@@ -18,7 +18,7 @@ from geolookup.files.arrow_files import read_ipc, read_parquet, write_ipc, write
 from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
 from geolookup.files.delimited import read_delimited, write_delimited
 from geolookup.files.lines import read_json, read_list, write_json
-from geolookup.files.logs import Log, LogLines
+from geolookup.files.logs import SHAPES, read_lines, read_log
 from geolookup.files.row_streams import Others, ReadOptions, Rows, Sink, WriteOptions, column_at
 from geolookup.filesystem.unpacking import COMPRESSED, compression
 from geolookup.tables.locate import address_reader
@@ -58,10 +58,9 @@ FORMATS = {
         TableFormat("parquet", (".parquet",), read_parquet, write_parquet),
         TableFormat("arrow", (".arrow", ".ipc", ".feather"), read_ipc, write_ipc),
         TableFormat("text", (".txt",), read_list),
-        TableFormat("log", (".log",), Log(None).read),
-        TableFormat("clf", (), Log(False).read),
-        TableFormat("combined", (), Log(True).read),
-        TableFormat("lines", (), LogLines().read),
+        TableFormat("log", (".log",), read_log),
+        *(TableFormat(shape, (), partial(read_log, shape=shape)) for shape in SHAPES),
+        TableFormat("lines", (), read_lines),
     )
 }
 _OF_SUFFIX = {suffix: one for one in FORMATS.values() for suffix in one.suffixes}

@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import (
         State,
-        copy_texts,
         count_nodes,
         fill_nodes,
         find_addresses,
@@ -79,7 +78,6 @@ if TYPE_CHECKING:
         parse_texts,
         period,
         restore,
-        split_log_lines,
     )
 
     _python_kernel: Implementation = python
@@ -118,7 +116,6 @@ __all__ = [
     "Kernel",
     "State",
     "check_kernel",
-    "copy_texts",
     "count_nodes",
     "fill_nodes",
     "find_addresses",
@@ -126,7 +123,6 @@ __all__ = [
     "parse_texts",
     "period",
     "restore",
-    "split_log_lines",
 ]
 
 #: Warnings not yet logged in this process.

@@ -26,12 +26,7 @@ if TYPE_CHECKING:
     from geolookup.contract.types import Data, Envelope
     from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
-    from geolookup.kernel.python_texts import (
-        copy_texts,
-        find_addresses,
-        parse_texts,
-        split_log_lines,
-    )
+    from geolookup.kernel.python_texts import find_addresses, parse_texts
     from geolookup.kernel.python_tree import count_nodes, fill_nodes
     from geolookup.kernel.python_zones import period
 else:
@@ -41,10 +36,7 @@ else:
         "period": "geolookup.kernel.python_zones",
         "restore": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
-        **dict.fromkeys(
-            ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
-            "geolookup.kernel.python_texts",
-        ),
+        **dict.fromkeys(("find_addresses", "parse_texts"), "geolookup.kernel.python_texts"),
     }
 
     def __getattr__(name: str) -> Any:
@@ -58,7 +50,6 @@ else:
 __all__ = [
     "Kernel",
     "State",
-    "copy_texts",
     "count_nodes",
     "document",
     "fill_nodes",
@@ -67,7 +58,6 @@ __all__ = [
     "parse_texts",
     "period",
     "restore",
-    "split_log_lines",
 ]
 
 

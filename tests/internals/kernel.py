@@ -10,7 +10,6 @@ from geolookup.kernel import (
     python,
     python_texts,
     python_zones,
-    split_log_lines,
 )
 from geolookup.kernel.answers import restore
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
