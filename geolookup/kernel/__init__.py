@@ -71,8 +71,6 @@ if TYPE_CHECKING:
     from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import (
         State,
-        count_nodes,
-        fill_nodes,
         find_addresses,
         gather,
         parse_texts,
@@ -116,8 +114,6 @@ __all__ = [
     "Kernel",
     "State",
     "check_kernel",
-    "count_nodes",
-    "fill_nodes",
     "find_addresses",
     "gather",
     "parse_texts",

@@ -71,15 +71,13 @@ from geolookup.errors import (
     PrivateAddressError,
 )
 from geolookup.contract.localtime import instant
-from geolookup.kernel._arrays import count_nodes, fill_nodes, gather
+from geolookup.kernel._arrays import gather
 from geolookup.kernel._scan import find_addresses
 from geolookup.kernel._zones import period
 
 __all__ = [
     "Kernel",
     "State",
-    "count_nodes",
-    "fill_nodes",
     "find_addresses",
     "gather",
     "parse_texts",

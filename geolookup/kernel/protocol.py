@@ -232,31 +232,6 @@ class Implementation(Protocol):
         or 0. ``own`` is None if the dataset has no own columns.
         """
 
-    def count_nodes(self, highs: NDArray[np.uint64], lows: NDArray[np.uint64]) -> int:
-        """Return how many nodes the search tree of n boundaries has.
-
-        The boundaries are 128-bit integers in halves, ascending from above 0: each is the first
-        address of a range that reaches to before the next one. The tree is the smallest binary
-        tree over all prefixes, one bit a node: a prefix that lies in one range has no node, but
-        a value. Without boundaries the tree is empty. Raises ValueError if they do not ascend.
-        """
-
-    def fill_nodes(
-        self,
-        highs: NDArray[np.uint64],
-        lows: NDArray[np.uint64],
-        values: NDArray[np.uint32],
-        nodes: NDArray[np.uint32],
-    ) -> None:
-        """Fill in the nodes (count, 2) of the search tree that ``count_nodes`` describes.
-
-        ``values`` has n + 1 items, one per range: the first is for the addresses before the
-        first boundary. A node has a number or a value for its bit 0, and one for its bit 1: the
-        number of the next node, or the value of the range in which the prefix lies. The root is
-        number 0, and the nodes of the prefix of zeros are numbered by their lengths. Raises
-        ValueError if the arrays do not fit, or the boundaries do not ascend.
-        """
-
     def find_addresses(self, text: bytes, begin: int, end: int) -> bytes:
         """Find the addresses in a text that begin at the bytes ``begin`` to ``end - 1`` of it.
 

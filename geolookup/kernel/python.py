@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
     from geolookup.kernel.python_texts import find_addresses, parse_texts
-    from geolookup.kernel.python_tree import count_nodes, fill_nodes
     from geolookup.kernel.python_zones import period
 else:
     #: The modules of functions that a first lookup does not need. Some of them import numpy.
@@ -35,7 +34,6 @@ else:
         "gather": "geolookup.kernel.columns",
         "period": "geolookup.kernel.python_zones",
         "restore": "geolookup.kernel.python_answer",
-        **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
         **dict.fromkeys(("find_addresses", "parse_texts"), "geolookup.kernel.python_texts"),
     }
 
@@ -50,9 +48,7 @@ else:
 __all__ = [
     "Kernel",
     "State",
-    "count_nodes",
     "document",
-    "fill_nodes",
     "find_addresses",
     "gather",
     "parse_texts",
