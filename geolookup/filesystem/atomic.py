@@ -120,25 +120,6 @@ def staged_file(output: Path, mode: int = 0o666, *, force: bool = True) -> Itera
 
 
 @contextmanager
-def staged_file_in_folder(output: Path, *, force: bool = True) -> Iterator[Path]:
-    """Yield a path in a new folder beside ``output``; rename the file into place on success.
-
-    For libraries that create the file themselves, with others beside it. See ``staged_file``.
-    """
-    sweep_once(output.parent)
-    folder = temporary_name(output)
-    try:  # from here on: a signal may end the process as soon as the folder exists
-        with output_errors(output), claim(folder, folder.mkdir):
-            fresh = folder / output.name
-            yield fresh
-            fsync_file(fresh)
-            _move_into_place(fresh, output, force=force)
-            fsync_folder(output.parent)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
 def output_errors(output: Path) -> Iterator[None]:
     """Turn an OSError into an OutputError that names ``output``; refuse a name with NUL."""
     if "\0" in str(output):

@@ -38,7 +38,7 @@ def writing(kind: str, output: Path) -> Iterator[str]:
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize("kind", ["staged_folder", "staged_file", "staged_file_in_folder"])
+@pytest.mark.parametrize("kind", ["staged_folder", "staged_file"])
 def test_what_a_process_writes_stays_until_it_is_killed(tmp_path: Path, kind: str) -> None:
     with writing(kind, tmp_path / "old") as held:
         with atomic.staged_folder(tmp_path / "new"):
