@@ -20,7 +20,6 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.integrity.structure import structure
 from geolookup.integrity.tables import Tables, damage, load
-from geolookup.integrity.texts import texts
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
 from geolookup.signing.trust import Trust, TrustedKeys, read_trusted_keys
@@ -79,7 +78,8 @@ def verify(
 
     ``dataset`` is what ``geolookup.open`` accepts; of a store its current generation is read.
     Checks the canonical manifest, sizes and digests, the layout of all columns, the order of
-    intervals, row numbers, and the generation id, computed again from the content.
+    intervals, row numbers, the number of JSON texts of each row, and the generation id, computed
+    again from the content.
     ``trusted_keys`` is the file of a public key, or several: then one of them must have signed the
     dataset (``geolookup.sign``). The report has ``files`` (their number), ``bytes`` (of all files
     but the manifest), ``generation``, and an empty ``damages``. Raises DatasetError for the first
@@ -132,7 +132,7 @@ def _opened(folder: Path) -> Tables:
 def _damages(tables: Tables, keys: Sequence[PublicKey]) -> Iterator[DatasetError]:
     """Yield the damages of the first step that finds any; later steps rely on it."""
     steps = [_signature(tables, keys), _digests(tables), _canonical(tables), load(tables)]
-    for step in (*steps, structure(tables), texts(tables), _generation(tables)):
+    for step in (*steps, structure(tables), _generation(tables)):
         is_whole = True
         for found in step:
             is_whole = False

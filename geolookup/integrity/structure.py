@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pyarrow.compute as pc
 
 from geolookup.contract import fields
 from geolookup.contract.tzdatabase import is_key
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Bools, jump_table, sparse_index
+from geolookup.dataset.rows import SEPARATOR
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damage
 
@@ -28,6 +30,7 @@ def structure(tables: Tables) -> Iterator[DatasetError]:
     yield from _jump(tables)
     yield from _sparse_index(tables)
     yield from _unknown_rows(tables)
+    yield from _texts(tables)
     yield from _zones(tables)
 
 
@@ -93,6 +96,17 @@ def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
             # In row 0: null where nulls are allowed, else the row 0 of another table.
             if first.is_valid if kind.nullable else column in fmt.LINKS and first.as_py():
                 yield damage(tables.folder / name, "not unknown", column, 0)
+
+
+def _texts(tables: Tables) -> Iterator[DatasetError]:
+    """Yield rows without a JSON text of each field."""
+    for table, name in fmt.TABLES.items():
+        if table != fields.ZONE and name in tables.batches:
+            expected = len(tables.manifest.schema.in_table(table))
+            texts = (
+                1 + pc.count_substring(tables.batches[name].column("json"), SEPARATOR).to_numpy()
+            )
+            yield from tables.bad(name, "json", texts != expected, f"not {expected} texts")
 
 
 def _zones(tables: Tables) -> Iterator[DatasetError]:

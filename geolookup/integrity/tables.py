@@ -21,8 +21,6 @@ from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 
-#: Threads that read and compare; each holds a part of a table in memory.
-THREADS = 2
 #: Rows of intervals that are checked at once.
 PART = 1 << 18
 #: Bytes of a file whose pages are worth returning.

@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import (
         State,
-        checksums,
         copy_texts,
         count_nodes,
         fill_nodes,
@@ -118,7 +117,6 @@ __all__ = [
     "Kernel",
     "State",
     "check_kernel",
-    "checksums",
     "copy_texts",
     "count_nodes",
     "fill_nodes",

@@ -223,18 +223,8 @@ cdef object _member_value(_View view, int code, object name):
     if code != _CURRENT_TIME:
         return _read(view.answer, code, name, view._group)
     if view.answer.state is not None:
-        return _local_time(view.answer)
+        return _local_time(view.answer.state, view.answer.found.location, view.answer.second)
     return _rest().local_time(_read(view.answer, code, name, view._group))
-
-
-cdef object _local_time(Answer answer):
-    """Return the local time as a datetime, made once for a zone and a second."""
-    _country_row(answer.state, answer.found.location)  # checks the row
-    cdef _Moment moment = _moment(answer.state, answer.found.location, answer.second)
-    # A list of one item: a moment is immutable, but this is made on demand.
-    if moment.local[0] is None:
-        moment.local[0] = _rest().local_time(moment.template["current_time"])
-    return moment.local[0]
 
 
 cdef inline _View _viewed(_View view, Answer answer, dict codes):

@@ -75,7 +75,7 @@ cdef class Kernel:
         _own_table(state, "own")
         if clean:
             ip = _cleaned(ip)
-        return None if _find_own(state, ip, &answer) else _own_dict(state, answer.own)
+        return None if _find_own(state, ip, &answer) else _own_value(state, answer.own, OWN_GROUP)
 
     cdef State _open(self):
         state = self._current[0]
@@ -170,7 +170,7 @@ cdef dict _SUCCESS = envelope.success(None)
 cdef dict _success(State state, object ip, Match* answer, int64_t second):
     """Return the envelope of an address whose rows are known."""
     cdef dict answered = PyDict_Copy(_SUCCESS)
-    answered["data"] = _data(state, _echo(ip, answer), answer, second)
+    answered["data"] = _data(state, ip, answer, second)
     return answered
 
 
@@ -233,37 +233,48 @@ cdef inline bint _is_time(int code) noexcept:
 
 cdef object _project(State state, Match* answer, int code, object ip, int64_t second):
     """Return the value of a field or group by its code."""
-    cdef _Country country
-    cdef Py_ssize_t size
-    cdef Text texts
     if code >= OWN_GROUP:
         return _own_value(state, answer.own, code)
     if code >= NETWORK:
-        return _member(state, state.networks, answer.network, code - NETWORK)
+        return state.networks.member(answer.network, code - NETWORK)
     if code >= PLACE:
-        _country_row(state, answer.location)  # checks the row
-        return _member(state, state.locations, answer.location, code - PLACE)
+        return state.locations.member(answer.location, code - PLACE)
+    if code >= CURRENCY:
+        return _country(state, answer.location).currency[_CURRENCY_MEMBERS[code - CURRENCY]]
     if code >= COUNTRY:
-        country = _country(state, answer.location)
-        if code >= CURRENCY:
-            return country.currency[_CURRENCY_MEMBERS[code - CURRENCY]]
-        value = country.location[_COUNTRY_MEMBERS[code - COUNTRY]]
-        return value.copy() if type(value) is list else value
+        value = _country(state, answer.location).location[_COUNTRY_MEMBERS[code - COUNTRY]]
+        return (<list>value)[:] if type(value) is list else value
+    if code >= TIME:
+        return _time(state, answer.location, second)[_TIME_MEMBERS[code - TIME]]
     if code == IP:
         return _echo(ip, answer)
     if code == IP_TYPE:
         return _IPV4 if answer.address.family == 4 else _IPV6
-    if code == NETWORK_GROUP:
-        texts = state.networks.row(answer.network, &size)
-        return _network(state, answer.network, texts, size)
-    country = _country(state, answer.location)
     if code == LOCATION_GROUP:
-        texts = state.locations.row(answer.location, &size)
-        return _location(state, answer.location, country, texts, size)
+        return _location(state, answer)
+    if code == TIME_GROUP:
+        return PyDict_Copy(_time(state, answer.location, second))
     if code == CURRENCY_GROUP:
-        return PyDict_Copy(country.currency)
-    template = _moment(state, answer.location, second).template
-    return PyDict_Copy(template) if code == TIME_GROUP else template[_TIME_MEMBERS[code - TIME]]
+        return PyDict_Copy(_country(state, answer.location).currency)
+    return state.networks.members(answer.network, state.networks.unknown)
+
+
+cdef dict _location(State state, Match* answer):
+    return state.locations.members(answer.location, _country(state, answer.location).location)
+
+
+cdef dict _data(State state, object ip, Match* answer, int64_t second):
+    """Return the data member of the envelope."""
+    state.locations.prefetch_text(answer.location)
+    state.networks.prefetch_text(answer.network)
+    return {
+        "ip": _echo(ip, answer),
+        "ip_type": _IPV4 if answer.address.family == 4 else _IPV6,
+        "location": _location(state, answer),
+        "time": PyDict_Copy(_time(state, answer.location, second)),
+        "currency": PyDict_Copy(_country(state, answer.location).currency),
+        "network": state.networks.members(answer.network, state.networks.unknown),
+    }
 
 
 cdef tuple _COUNTRY_MEMBERS = fields.COUNTRY_MEMBERS

@@ -183,17 +183,6 @@ class Implementation(Protocol):
     def document(self, texts: dict[str, str]) -> None:
         """Set the docstrings of the calls of ``Kernel``, by their names."""
 
-    def checksums(
-        self,
-        data: NDArray[np.uint8],
-        offsets: NDArray[np.int32],
-        sums: NDArray[np.uint32],
-    ) -> None:
-        """Fill in the CRC-32C (RFC 3720) of the n texts ``data[offsets[i] : offsets[i + 1]]``.
-
-        ``offsets`` has n + 1 items. Raises ValueError for a text outside ``data``.
-        """
-
     def gather(
         self,
         table: NDArray[np.uint8],

@@ -23,7 +23,6 @@ from geolookup.kernel.python_state import State, find, resolve
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Data, Envelope
-    from geolookup.dataset.checksums import checksums
     from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
     from geolookup.kernel.python_texts import (
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 else:
     #: The modules of functions that a first lookup does not need. Some of them import numpy.
     _LAZY = {
-        "checksums": "geolookup.dataset.checksums",
         "gather": "geolookup.kernel.columns",
         "restore": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
@@ -57,7 +55,6 @@ else:
 __all__ = [
     "Kernel",
     "State",
-    "checksums",
     "copy_texts",
     "count_nodes",
     "document",

@@ -6,7 +6,6 @@ from geolookup import kernel
 from geolookup.kernel import (
     State,
     answers,
-    checksums,
     protocol,
     python,
     python_texts,
