@@ -1,8 +1,8 @@
 """Whole columns of addresses, on Arrow: the one vectorised path.
 
-``locate`` turns addresses into interval ids, ``take`` interval ids into columns of the answer, and
-``enrich`` does both for a table of any kind. ``pandas``, ``polars``, ``duckdb``, ``dask``
-and ``spark`` are thin adapters on top, each with an extra of its name.
+Addresses become interval ids (``locate``), these become rows and columns of answers (``take``).
+``pandas``, ``polars``, ``duckdb``, ``dask`` and ``spark`` are thin adapters on top, each with an
+extra of its name.
 
 ``enrich`` dispatches by the type of the data. A registry lists the types by the names of package
 and type: a library is imported only for one of its own frames. A subclass uses the adapter of its
@@ -29,6 +29,7 @@ from geolookup.tables.locate import CHUNK
 from geolookup.tables.take import of_table
 
 if TYPE_CHECKING:
+    from geolookup.contract.types import OnInvalid
     from geolookup.engine.many import ManyAnswers
     from geolookup.kernel.protocol import State
 
@@ -47,21 +48,28 @@ def enrich(
     at: Any = None,
     time_column: str | None = None,
     as_of: str | None = None,
+    prefix: str = "",
+    on_invalid: OnInvalid = "null",
+    clean: bool = False,
+    threads: int | None = None,
+    add_known: bool = False,
     generations: Generations | None = None,
     without_generation: RowsWithoutGeneration | None = None,
     engine: ManyAnswers | None = None,
-    **options: Any,
 ) -> Any:
     """Return data of the same kind with columns of answers; see ``Engine.enrich``.
 
-    ``as_of`` chooses from ``generations``. ``without_generation`` counts the rows
-    that no generation answers; None: they are reported in the log. ``engine`` is the engine of the
-    state: a plan for other processes opens it there again.
+    ``add_known`` adds a last column ``known``: whether anything is known of the address. ``as_of``
+    chooses from ``generations``. ``without_generation`` counts the rows that no generation answers;
+    None: they are reported in the log. ``engine`` is the engine of the state: a plan for other
+    processes opens it there again.
     """
+    options: dict[str, Any] = {"at": at, "prefix": prefix, "on_invalid": on_invalid}
+    options |= {"clean": clean, "threads": threads}
     plan = _registered(_PLANS, data)
     if plan is not None and engine is not None:
-        options |= {"column": column, "at": at, "time_column": time_column, "as_of": as_of}
-        return plan(engine, data, *fields, **options)
+        inputs = {"column": column, "time_column": time_column, "as_of": as_of}
+        return plan(engine, data, *fields, **inputs, **options)
     adapter = _adapter_of(data)
     if isinstance(at, str):
         raise TypeError("enrich: at is an instant; time_column names a column of instants")
@@ -69,10 +77,10 @@ def enrich(
         raise ValueError("enrich: at is for all rows, time_column for each row; pass one of them")
     check_as_of(as_of)
     names = InputNames(column, time_column, as_of)
+    options |= {"at": instant(at), "add_known": add_known}  # now is the time of this call
     if as_of is None or generations is None:
         columns = of_table(fields, schema=state.dataset.schema)
-        return adapter(Enricher(state, columns, at=at, **options), data, names)
-    options |= {"at": instant(at)}  # now is the time of this call, in every generation
+        return adapter(Enricher(state, columns, **options), data, names)
     past = PastEnricher(state, generations, fields, options, without_generation)
     return adapter(past, data, names)
 
