@@ -111,15 +111,6 @@ def test_a_zone_that_no_database_has(dataset: Path, probes: list[Probe]) -> None
     look_up(dataset, probes, explain=True)
 
 
-def test_texts(tmp_path: Path, probes: list[Probe]) -> None:
-    for name, column, change, said in TEXTS:
-        dataset = copied(whole(), tmp_path / "copy")
-        replaced(dataset, name, column, change)
-        told = [str(damage) for damage in examine(dataset).damages]
-        assert any(str(dataset / name) in text and said in text for text in told), told
-        look_up(dataset, probes, explain=True)
-
-
 TABLES: tuple[tuple[str, Callable[[pa.Table], pa.Table], str], ...] = (
     (fmt.IPV4, lambda table: table.select(["location", "start", "network"]), "its columns are"),
     (fmt.IPV4, lambda table: table.rename_columns(["start", "location", "net"]), "columns are"),
