@@ -17,7 +17,7 @@ from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import copied, whole
 from tests.internals.dataset import canonical
 from tests.internals.dataset import layout as fmt
-from tests.internals.integrity import Tables, examine, verify
+from tests.internals.integrity import DatasetTables, examine, verify
 from tests.tiers import one_of_each
 
 
@@ -94,13 +94,13 @@ def test_structure(dataset: Path, probes: list[Probe], case: tuple[str, str, Cha
 def test_small_parts_find_the_same(
     dataset: Path, case: tuple[str, str, Change, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def of_three_rows(tables: Tables, name: str, size: int = 0) -> Iterator[slice]:
+    def of_three_rows(tables: DatasetTables, name: str, size: int = 0) -> Iterator[slice]:
         for begin in range(0, tables.rows(name), 3):
             yield slice(begin, min(begin + 3, tables.rows(name)))
 
     replaced(dataset, *case[:3])
     whole_files = [*map(str, examine(dataset).damages)]
-    monkeypatch.setattr(Tables, "parts", of_three_rows)
+    monkeypatch.setattr(DatasetTables, "parts", of_three_rows)
     assert [*map(str, examine(dataset).damages)] == whole_files
 
 
