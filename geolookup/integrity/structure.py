@@ -36,10 +36,11 @@ def structure(tables: DatasetTables) -> Iterator[DatasetError]:
 
 def _ascending(tables: DatasetTables, name: str) -> Iterator[DatasetError]:
     """Yield starts that are not a partition: the first is 0, and they ascend."""
-    columns = [name for name in tables.batches[name].schema.names if name.startswith("start")]
+    stored = tables.batches[name].schema.names
+    columns = ", ".join(column for column in stored if column.startswith("start"))
     if tables.starts(name, slice(0, 1)).item(0) != 0:
         problem = "the first interval does not begin at 0"
-        yield damage(tables.folder / name, problem, columns[0], 0)
+        yield damage(tables.folder / name, problem, columns, 0)
 
     def mark(part: slice) -> Bools:
         # With the row before the part, if there is one: the first row of a file has none.
@@ -48,7 +49,7 @@ def _ascending(tables: DatasetTables, name: str) -> Iterator[DatasetError]:
         return bad if part.start else np.append(False, bad)
 
     problem = "not greater than the row before"
-    yield from tables.bad_in_parts(name, ", ".join(columns), problem, mark)
+    yield from tables.bad_in_parts(name, columns, problem, mark)
 
 
 def _row_numbers(tables: DatasetTables) -> Iterator[tuple[str, str, str]]:
