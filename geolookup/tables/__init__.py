@@ -152,14 +152,6 @@ def _whole(data: Any) -> pa.ChunkedArray:
         raise TypeError(problem) from None
 
 
-def _array(enricher: Enricher, data: Any, names: InputNames) -> Any:
-    """Read structs as the rows of a table, any other type as a column."""
-    array = pa.array(data)
-    if pa.types.is_struct(array.type):
-        return _batch(enricher, pa.RecordBatch.from_struct_array(array), names)
-    return _column(enricher, array, names)
-
-
 def _of_library(module: str, function: str) -> Callable[..., Any]:
     """Return a function of an adapter module; the first call imports the module."""
 
@@ -206,8 +198,6 @@ def _adapter_of(data: Any) -> Adapter:
         return adapter
     if hasattr(data, "__arrow_c_stream__"):
         return _stream
-    if hasattr(data, "__arrow_c_array__"):
-        return _array
     raise TypeError(
         f"enrich: a {type(data).__name__} is not a table; pass one of Arrow, pandas or Polars, or"
         " an object with the Arrow PyCapsule interface"

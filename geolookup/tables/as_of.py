@@ -142,7 +142,7 @@ class PastEnricher(Enricher):
         """Raise the error of the first address that a generation refuses: all refuse the same."""
         addresses, intervals = self._located(addresses)
         intervals.ids[ranks >= len(self._by_rank)] = 0
-        refuse(addresses, intervals, range(begin, begin + len(addresses)))
+        refuse(addresses, intervals, begin)
 
     def _tasks(self, order: _Rows, bounds: Sequence[int]) -> Iterator[tuple[Enricher, _Rows]]:
         """Yield the rows of each generation, at most CHUNK; the caller's thread opens it."""

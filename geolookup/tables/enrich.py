@@ -7,12 +7,11 @@ not grow with the column.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.fields import Field
@@ -33,7 +32,7 @@ from geolookup.tables.locate import (
 )
 from geolookup.tables.row_notes import RowNote
 from geolookup.tables.row_tables import row_tables
-from geolookup.tables.take import OF_ADDRESS, Int32, Taker, is_known
+from geolookup.tables.take import OF_ADDRESS, Taker, is_known
 from geolookup.tables.times import Clock, Instants, instants_of
 
 if TYPE_CHECKING:
@@ -43,8 +42,6 @@ _ERRORS: dict[int, type[AddressError]] = {
     INVALID_ID: InvalidAddressError,
     PRIVATE_ID: PrivateAddressError,
 }
-#: The number of each row in the whole table.
-RowNumbers = Sequence[int] | NDArray[np.int64]
 _FAMILIES = pa.array(["ipv4", "ipv6"])
 _TEXTS = Inputs(pa.string())
 
@@ -97,7 +94,8 @@ class Enricher:
     def table(self, inputs: Inputs) -> pa.Table:
         """Return the new columns for whole columns."""
         columns = chunked(inputs)
-        return pa.Table.from_batches(list(self.batches([columns])), self.schema(types_of(columns)))
+        types = for_each(lambda column: column.type, columns)
+        return pa.Table.from_batches(list(self.batches([columns])), self.schema(types))
 
     def batches(self, columns: Iterable[Inputs]) -> Iterator[pa.RecordBatch]:
         """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
@@ -107,18 +105,23 @@ class Enricher:
     def _enrich(self, numbered: tuple[int, Inputs]) -> pa.RecordBatch:
         begin, part = numbered
         instants = None if part.instants is None else instants_of(part.instants, begin)
-        numbers = range(begin, begin + len(part.addresses))
-        return self.batch(part.addresses, instants, numbers)
+        return self.batch(part.addresses, instants, begin)
 
     def batch(
-        self, addresses: pa.Array, instants: Instants | None = None, numbers: RowNumbers = ()
+        self, addresses: pa.Array, instants: Instants | None = None, begin: int = 0
     ) -> pa.RecordBatch:
-        """Return the new columns for an array; ``numbers`` are its rows, for messages."""
+        """Return the new columns for an array; ``begin`` is its first row, for messages."""
         addresses, intervals = self._located(addresses)
         if self._strict:
-            refuse(addresses, intervals, numbers)
-        answers = self._taker.take(intervals.ids, instants, self._own_ids(addresses, intervals))
-        columns = in_order_of(self._fields, answers, addresses, intervals)
+            refuse(addresses, intervals, begin)
+        own_ids = None
+        if self._taker.needs_private:
+            own_ids = with_private(self._state, addresses, intervals)
+        stored = iter(self._taker.take(intervals.ids, instants, own_ids))
+        columns = [
+            _OF_ADDRESS[field.path](addresses, intervals) if field in OF_ADDRESS else next(stored)
+            for field in self._fields
+        ]
         if self._add_known:
             columns.append(array_of(is_known(self._state, intervals.ids)))
         return pa.record_batch(columns, names=self.names)
@@ -130,21 +133,10 @@ class Enricher:
             return clean_column(self._state, addresses, intervals)
         return addresses, intervals
 
-    def _own_ids(self, addresses: pa.Array, intervals: AddressIntervals) -> Int32 | None:
-        """Return the interval ids for own columns, None if they are the same."""
-        if not self._taker.needs_private:
-            return None
-        return with_private(self._state, addresses, intervals)
-
 
 def chunked(inputs: Inputs) -> Inputs:
     """Return inputs of any kind as Arrow columns."""
     return for_each(column_of, inputs)
-
-
-def types_of(inputs: Inputs) -> Inputs:
-    """Return the types of Arrow columns."""
-    return for_each(lambda column: column.type, inputs)
 
 
 def empty_array(kind: pa.DataType) -> pa.Array:
@@ -178,27 +170,13 @@ def _rows(column: pa.ChunkedArray | None, begin: int, count: int) -> pa.Array | 
     return None if column is None else column.slice(begin, count).combine_chunks()
 
 
-def in_order_of(
-    fields: Iterable[Field],
-    stored: Iterable[pa.Array],
-    addresses: pa.Array,
-    intervals: AddressIntervals,
-) -> list[pa.Array]:
-    """Return a column for each field; ``stored`` are columns of fields that are not OF_ADDRESS."""
-    columns = iter(stored)
-    return [
-        _OF_ADDRESS[field.path](addresses, intervals) if field in OF_ADDRESS else next(columns)
-        for field in fields
-    ]
-
-
-def refuse(addresses: pa.Array, intervals: AddressIntervals, numbers: RowNumbers) -> None:
-    """Raise the error of the first refused row; a note states its number."""
+def refuse(addresses: pa.Array, intervals: AddressIntervals, begin: int) -> None:
+    """Raise the error of the first refused row; a note states its number, counted from begin."""
     refused = np.flatnonzero(np.isin(intervals.ids, tuple(_ERRORS)))
     if len(refused):
         row = int(refused[0])
         error = _ERRORS[int(intervals.ids[row])](_value_or_bytes(addresses[row]))
-        error.add_note(RowNote(int(numbers[row])))
+        error.add_note(RowNote(begin + row))
         raise error
 
 

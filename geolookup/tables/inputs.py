@@ -54,11 +54,16 @@ class InputNames:
     def check(self, present: Iterable[str], new: Iterable[str]) -> None:
         """Raise KeyError for a missing column, ValueError for a new name that exists already."""
         names = list(present)
-        _check(names, self.column, "column=")
-        if self.time_column is not None:
-            _check(names, self.time_column, "time_column=")
-        if self.as_of is not None:
-            _check(names, self.as_of, "as_of=")
+        inputs = {"column": self.column, "time_column": self.time_column, "as_of": self.as_of}
+        for argument, name in inputs.items():
+            if name is None:
+                continue
+            if name not in names:
+                hint = near_match(name, names, argument=f"{argument}=")
+                raise KeyError(f"enrich: no column {name!r}; {hint}")
+            if names.count(name) > 1:
+                problem = f"several columns are named {name!r}"
+                raise ValueError(f"enrich: {problem}; rename the others")
         existing = sorted(set(names) & set(new))
         if existing:
             raise ValueError(f"enrich: column {existing[0]!r} exists already; pass a prefix")
@@ -75,11 +80,3 @@ def check_as_of(as_of: Any) -> None:
     if isinstance(as_of, date | int | float):
         problem = "enrich: as_of names a column of instants"
         raise TypeError(f"{problem}; for one instant, call engine.as_of(...).enrich(...)")
-
-
-def _check(names: list[str], name: str, argument: str) -> None:
-    if name not in names:
-        hint = near_match(name, names, argument=argument)
-        raise KeyError(f"enrich: no column {name!r}; {hint}")
-    if names.count(name) > 1:
-        raise ValueError(f"enrich: several columns are named {name!r}; rename the others")
