@@ -72,7 +72,7 @@ def test_at(sample: geolookup.Engine) -> None:
         assert sample.lookup_json("8.8.8.8", at=at) == sample.lookup_json("8.8.8.8", at=AT)
     assert sample.get("8.8.8.8", "time.current_timestamp", at=-0.5) == -1
     before = int(time.time())
-    stamps = [sample.get("8.8.8.8", "time.current_timestamp")]
+    stamps: list[Any] = [sample.get("8.8.8.8", "time.current_timestamp")]
     stamps.append(json.loads(sample.lookup_json("8.8.8.8"))["data"]["time"]["current_timestamp"])
     assert before <= stamps[0] <= stamps[1] <= int(time.time())
 

@@ -120,7 +120,7 @@ def test_many_threads() -> None:
 def test_threads_see_their_own_instants(sample: geolookup.Engine) -> None:
     """The time object is cached by second: one caller's second must not reach another."""
 
-    def ask(at: int) -> list[int]:
+    def ask(at: int) -> list[int | None]:
         asked = [sample.get("8.8.8.8", "time.current_timestamp", at=at) for _ in range(300)]
         assert all(
             f'"current_timestamp":{at},'.encode() in sample.lookup_json("8.8.8.8", at=at)

@@ -29,9 +29,8 @@ from geolookup.kernel.lookups import state_of
 @click.option(
     "--on-invalid",
     type=click.Choice(["null", "raise"]),
-    default="null",
-    show_default=True,
-    help="For an address without an answer: write nulls, or stop with an error.",
+    help="For an address without an answer: write nulls, or stop with an error. [default: null, "
+    "but a file without any address is refused]",
 )
 @options.at
 @table_options.times()
@@ -41,12 +40,6 @@ from geolookup.kernel.lookups import state_of
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
 @click.option(
     "--threads", metavar="N", type=click.IntRange(min=1), help="Threads. [default: one per core]"
-)
-@click.option(
-    "--compression-level",
-    metavar="1..9",
-    type=click.IntRange(1, 9),
-    help="Level of .gz outputs: 1 (fastest) to 9 (smallest). [default: 4]",
 )
 @options.force("existing outputs")
 def enrich(

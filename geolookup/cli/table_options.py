@@ -22,7 +22,7 @@ class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before 
         """The names of the formats; with ``is_written`` without those that are only read."""
         from geolookup.files.table_files import FORMATS
 
-        return tuple(name for name in FORMATS if FORMATS[name].writer or not self._is_written)
+        return tuple(name for name in FORMATS if FORMATS[name].write or not self._is_written)
 
 
 def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
@@ -126,7 +126,11 @@ def _check_delimiter(_context: object, _option: object, value: str | None) -> st
 #: A table file with addresses: column, format and form of CSV.
 table_input = group(
     click.option(
-        "--ip-column", metavar="NAME", default="ip", show_default=True, help="Column of addresses."
+        "--ip-column",
+        metavar="NAME",
+        default="ip",
+        show_default=True,
+        help="Column of addresses, or the path of a member of objects: request.ip.",
     ),
     click.option("--input-format", type=FileFormat(), help="Format to read. [default: by suffix]"),
     click.option(

@@ -19,7 +19,6 @@ from geolookup.contract.address import (
     embedded_ipv4,
     parse,
 )
-from geolookup.contract.envelope import Object
 from geolookup.contract.special import PRIVATE, PUBLIC, Part, is_private, partition
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import PrivateAddressError
@@ -33,21 +32,12 @@ _PARTS = {family: partition(family) for family in (4, 6)}
 _FIRSTS = {family: [part[0] for part in parts] for family, parts in _PARTS.items()}
 
 
-class Intervals(Protocol):
+class PrefixSearch(Protocol):
     """A dataset with a search of its intervals; the state of a kernel is one."""
 
     @property
     def dataset(self) -> Dataset:
         """The dataset that is searched."""
-
-    def interval_ipv4(self, value: int) -> int:
-        """Return the position of the IPv4 interval that holds a 32-bit integer."""
-
-    def interval_ipv6(self, value: int) -> int:
-        """Return the position of the IPv6 interval that holds a 128-bit integer."""
-
-    def rows(self, family: int, interval: int) -> tuple[int, int]:
-        """Return the location and network rows of an interval of one family."""
 
     def rows_and_prefix(self, ip: object) -> tuple[int, int, int]:
         """Return location row, network row and prefix length of an address.
@@ -58,11 +48,8 @@ class Intervals(Protocol):
         if an index of the dataset points outside its table.
         """
 
-    def record(self, location_row: int, network_row: int) -> Object:
-        """Return data without ip, ip_type and time; the caller may change it."""
 
-
-def network_of(state: Intervals, ip: object) -> Network:
+def network_of(state: PrefixSearch, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked.
 
     In special-purpose space the answer is the private own columns. Raises PrivateAddressError there
@@ -72,21 +59,15 @@ def network_of(state: Intervals, ip: object) -> Network:
     if not is_private(*effective(family, value)):
         length = state.rows_and_prefix(ip)[2]
     elif state.dataset.schema.private_layers:
-        length = prefix_length(state, family, value, PUBLIC, PRIVATE)
+        length = prefix_length(state.dataset, family, value, PUBLIC, PRIVATE)
     else:
         raise PrivateAddressError(ip)
     bits = BITS[family] - length
     return network_at(family, value >> bits << bits, bits)
 
 
-def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
-    """Return first and last address of the interval around an address."""
-    starts, interval = state.dataset.starts(family), holding(state, family, value)
-    return starts[interval], starts.last(interval)
-
-
-def prefix_length(state: Intervals, family: int, value: int, *kinds: int) -> int:
-    """Return the prefix length of ``Intervals.rows_and_prefix``; the Python kernel calls this.
+def prefix_length(dataset: Dataset, family: int, value: int, *kinds: int) -> int:
+    """Return the prefix length of ``rows_and_prefix``; the Python kernel calls this.
 
     ``kinds`` are the kinds of space whose intervals have answers of their own; default: PUBLIC.
     """
@@ -96,12 +77,10 @@ def prefix_length(state: Intervals, family: int, value: int, *kinds: int) -> int
         length, family, value = length - _bits_after(value), 4, carried
     first, last, kind = _part(family, value)
     if kind in (kinds or (PUBLIC,)):
-        try:
-            around_first, around_last = _interval(state, family, value)
-        except IndexError:
-            raise outside(state.dataset.path) from None
+        starts = dataset.starts(family)
+        around_first, around_last = starts.ends(starts.interval(value))
         if not around_first <= value <= around_last:
-            raise outside(state.dataset.path)
+            raise outside(dataset.path)
         first = max(first, around_first)
         last = min(last, around_last)
     # 8.8.8.0/24 has 8 host bits: /24; as 6to4 48 - 8 = /40; as IPv4-mapped 128 - 8 = /120.
@@ -131,11 +110,6 @@ def _bits_after(value: int) -> int:
         if value >> 32 + shift == base >> 32 + shift:
             return shift
     raise AssertionError("an address that carries none")
-
-
-def holding(state: Intervals, family: int, value: int) -> int:
-    """Return the position of the interval of a family that holds an address."""
-    return state.interval_ipv4(value) if family == 4 else state.interval_ipv6(value)
 
 
 def _host_bits(family: int, value: int, first: int, last: int) -> int:

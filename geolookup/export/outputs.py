@@ -26,7 +26,6 @@ from geolookup.filesystem.atomic import (
     staged_folder,
 )
 from geolookup.filesystem.unpacking import compression
-from geolookup.parallel import cores
 
 
 @contextmanager
@@ -84,7 +83,7 @@ def _is_written_by(export_format: ExportFormat, folder: Path) -> bool:
 def _stream(output: str, _export_format: ExportFormat, force: bool) -> Iterator[Any]:
     if output != STANDARD:
         check_file(Path(output), force=force)
-    with open_output(output, compression(output), None, cores(), force=force) as stream:
+    with open_output(output, compression(output), force=force) as stream:
         yield stream
 
 

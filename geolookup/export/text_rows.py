@@ -16,10 +16,14 @@ import pyarrow.compute as pc
 from geolookup.dataset.files import Dataset
 from geolookup.export.formats import Counts, Values
 from geolookup.export.ranges import TEXT_FORMS, FieldRanges, Form, choose_form
-from geolookup.files import delimited
-from geolookup.files.column_text import cell_texts
-from geolookup.files.joined_texts import bytes_of, join
-from geolookup.files.lines import joined_members
+from geolookup.files.column_text import (
+    bytes_of,
+    cell_texts,
+    header_line,
+    join,
+    joined_cells,
+    joined_members,
+)
 from geolookup.progress import Progress
 
 #: Characters that end a cell or a line, and their escapes.
@@ -43,14 +47,14 @@ class Syntax(NamedTuple):
     end: bytes = b"\n"
 
 
-_CSV = Syntax(lambda _names, columns: delimited.joined_cells(columns, ","), b",")
+_CSV = Syntax(lambda _names, columns: joined_cells(columns, ","), b",")
 _JSONL = Syntax(joined_members, b",", b"{", b"}\n")
 
 
 def write_csv(dataset: Dataset, target: Any, values: Values, progress: Progress) -> Counts:
     """Write CSV (RFC 4180): a header and the rows, null as an empty cell; see ``formats.Write``."""
     ranges, form = FieldRanges(dataset, values, progress), choose_form(values, TEXT_FORMS)
-    delimited.CellSink(target, ranges.schema(form), ",", header=True).close()
+    target.write(header_line(ranges.schema(form).names, ","))
     return {form.counted: write_rows(_CSV, ranges, form, target)}
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path, PurePath
 
 import pyarrow as pa
@@ -46,16 +45,8 @@ class Task:
     target: TableFile
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """The table files of a folder, in order, and the number of other files."""
-
-    tasks: list[Task]
-    others: int
-
-
-def tree(source: Path, target: Path, output_format: str | None) -> Tree:
-    """Return the files to enrich; hidden files are skipped.
+def _tasks(source: Path, target: Path, output_format: str | None) -> tuple[list[Task], int]:
+    """Return the files to enrich, and the number of other files; hidden files are skipped.
 
     Raises TableFileError if two files have one output, or one folder is inside the other.
     """
@@ -73,7 +64,7 @@ def tree(source: Path, target: Path, output_format: str | None) -> Tree:
             problem = f"has the same output as another file, {task.name}"
             raise TableFileError(path, problem, "rename one, or leave out --output-format")
         tasks[task.name] = task
-    return Tree(list(tasks.values()), others)
+    return list(tasks.values()), others
 
 
 def _task(path: Path, kind: Kind, source: Path, target: Path, output_format: str | None) -> Task:
@@ -82,7 +73,7 @@ def _task(path: Path, kind: Kind, source: Path, target: Path, output_format: str
     if output_format is not None and output_format != kind.format.name:
         target_kind = Kind(FORMATS[output_format], None)
         name = path_in_format(name, target_kind.format)
-    if target_kind.format.writer is None:
+    if target_kind.format.write is None:
         problem = f"{target_kind.format.name} is read only"
         raise TableFileError(path, problem, "pass --output-format")
     return Task(
@@ -90,36 +81,16 @@ def _task(path: Path, kind: Kind, source: Path, target: Path, output_format: str
     )
 
 
-def stamp(task: Task, options: EnrichOptions, generation: str) -> str:
-    """Return a digest of all that decides an output: dataset, options, formats, input file.
-
-    An input file is unchanged if its size and time of modification are the same.
-    """
-    state = Path(task.source.path).stat()
-    depends_on = {
-        "generation": generation,
-        # The number of threads does not change an output.
-        "options": {**asdict(options), "threads": None},
-        "formats": [task.source.kind.format.name, task.target.kind.format.name],
-        "input": [state.st_size, state.st_mtime_ns],
-    }
-    return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
-
-
-class Record:
+class _Record:
     """The outputs and their stamps; lines are only appended, the last line of a file counts."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / RECORD
-        self._stamps = dict(_lines(self._path))
-
-    def knows(self, name: str) -> bool:
-        """Return whether an earlier run made this output."""
-        return name in self._stamps
-
-    def is_done(self, name: str, stamp: str) -> bool:
-        """Return whether this output was made with this stamp."""
-        return self._stamps.get(name) == stamp
+        self.stamps: dict[str, str] = {}
+        for line in self._path.read_bytes().splitlines() if self._path.is_file() else ():
+            with suppress(ValueError, KeyError, TypeError, RecursionError):  # blank or truncated
+                record = json.loads(line)
+                self.stamps[str(record["file"])] = str(record["stamp"])
 
     def add(self, name: str, stamp: str) -> None:
         """Record an output that is complete."""
@@ -129,18 +100,6 @@ class Record:
             file.write(f"\n{line}\n")
             file.flush()
             os.fsync(file.fileno())
-        self._stamps[name] = stamp
-
-
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    if not path.is_file():
-        return
-    for line in path.read_bytes().splitlines():
-        try:
-            record = json.loads(line)
-            yield str(record["file"]), str(record["stamp"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            continue  # blank or truncated: the file is made again
 
 
 class EnrichJob:
@@ -164,13 +123,12 @@ class EnrichJob:
         Standard output has the format of the input, unless it is read only.
         """
         origin = TableFile(source, kind_of(source, input_format, "--input-format"))
-        if output == STANDARD and origin.kind.format.writer is not None:
+        if output == STANDARD and origin.kind.format.write is not None:
             output_format = output_format or origin.kind.format.name
         target = TableFile(output, kind_of(output, output_format, "--output-format"))
-        if target.kind.format.writer is None:
+        if target.kind.format.write is None:
             problem = f"{target.kind.format.name} is read only"
             raise TableFileError(output, problem, "name another by --output-format")
-        self._check_level(output, [target])
         if output != STANDARD:
             check_other(source, output)
             check_file(Path(output), force=self._force)
@@ -178,51 +136,58 @@ class EnrichJob:
 
     def folder(self, source: Path, output: Path, output_format: str | None) -> None:
         """Enrich all files of a tree that are not done; stops at the first unusable file."""
-        files = tree(source, output, output_format)
-        self._check_level(str(output), [task.target for task in files.tasks])
+        tasks, others = _tasks(source, output, output_format)
         with output_errors(output):
             output.mkdir(exist_ok=True)
-        record = Record(output)
-        stamps = {task.name: self._stamp(task) for task in files.tasks}
-        due = [task for task in files.tasks if not self._is_done(task, record, stamps[task.name])]
+        record, dataset = _Record(output), self._dataset()
+        stamps = {task.name: self._stamp(task, dataset) for task in tasks}
+        due = [task for task in tasks if self._is_due(task, record, stamps[task.name])]
         sizes = [max(Path(task.source.path).stat().st_size, 1) for task in due]
         done, total = 0, sum(sizes)
         for task, size in zip(due, sizes, strict=True):
             with output_errors(Path(task.target.path)):
                 Path(task.target.path).parent.mkdir(parents=True, exist_ok=True)
-            # Files of an earlier run are replaced; ``_is_done`` has refused others.
+            # Files of an earlier run are replaced; ``_is_due`` has refused others.
             self._enrich(task.source, task.target, done / total, size / total, force=True)
             record.add(task.name, stamps[task.name])
             done += size
-        self._files = _file_counts(len(due), len(files.tasks) - len(due), files.others)
+        self._files.append(f"{count_text(len(due), 'file')} written")
+        if len(due) < len(tasks):
+            self._files.append(f"{len(tasks) - len(due):,} up to date")
+        if others:
+            self._files.append(f"{others:,} of other formats skipped")
 
-    def _check_level(self, output: str, targets: list[TableFile]) -> None:
-        """Raise TableFileError for a level of compression that no output has."""
-        compressed = any(target.kind.compression == ".gz" for target in targets)
-        if self._options.compression_level is not None and not compressed:
-            problem = "--compression-level is for .gz outputs only"
-            raise TableFileError(output, problem, "leave it out, or name a .gz file")
-
-    def _stamp(self, task: Task) -> str:
-        return stamp(task, self._options, self._dataset)
-
-    @cached_property
     def _dataset(self) -> str:
-        """What identifies the data: the generation in use, or all periods of the store."""
+        """Return what identifies the data: the generation in use, or all periods of the store."""
         if self._options.as_of_column is None:
             return self._engine.metadata.generation
         generations = self._engine.generations()
         return json.dumps([list(generations.begins), list(generations.by_period)])
 
-    def _is_done(self, task: Task, record: Record, expected: str) -> bool:
-        """Return whether the output is up to date; raises for a file that no earlier run made."""
+    def _stamp(self, task: Task, dataset: str) -> str:
+        """Return a digest of all that decides an output: dataset, options, formats, input file.
+
+        An input file is unchanged if its size and time of modification are the same.
+        """
+        state = Path(task.source.path).stat()
+        depends_on = {
+            "generation": dataset,
+            # The number of threads does not change an output.
+            "options": {**asdict(self._options), "threads": None},
+            "formats": [task.source.kind.format.name, task.target.kind.format.name],
+            "input": [state.st_size, state.st_mtime_ns],
+        }
+        return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
+
+    def _is_due(self, task: Task, record: _Record, stamp: str) -> bool:
+        """Return whether the output is out of date; raises for a file that no earlier run made."""
         output = Path(task.target.path)
         if self._force or not output.exists():
-            return False
-        if record.is_done(task.name, expected):
             return True
-        check_file(output, force=record.knows(task.name))
-        return False
+        if record.stamps.get(task.name) == stamp:
+            return False
+        check_file(output, force=task.name in record.stamps)
+        return True
 
     def _enrich(
         self, source: TableFile, target: TableFile, before: float, share: float, *, force: bool
@@ -239,8 +204,8 @@ class EnrichJob:
             self._progress.clear()
 
     def report(self) -> str:
-        """Return the closing line, after a line for each file with malformed lines."""
-        counts, seconds = self._counts, self._progress.seconds
+        """Return the closing line, after lines about rows that were not read or answered."""
+        counts, without = self._counts, self._counts.without_generation
         parts = [
             count_text(counts.rows, "row"),
             f"{counts.located:,} located",
@@ -248,19 +213,8 @@ class EnrichJob:
             f"{counts.invalid:,} invalid",
             f"{counts.private:,} private",
         ]
-        closing = "; ".join([", ".join(parts) + f" in {seconds:.1f} s", *self._files])
-        return "\n".join([*counts.malformed, *self._without_generation(), closing])
-
-    def _without_generation(self) -> list[str]:
-        """Return a line for each reason for which no generation answered rows."""
-        rows = self._counts.without_generation
-        return rows.lines(self._engine.generations()) if rows.total else []
-
-
-def _file_counts(made: int, skipped: int, others: int) -> list[str]:
-    parts = [f"{count_text(made, 'file')} written"]
-    if skipped:
-        parts.append(f"{skipped:,} up to date")
-    if others:
-        parts.append(f"{others:,} of other formats skipped")
-    return [", ".join(parts)]
+        closing = ", ".join(parts) + f" in {self._progress.seconds:.1f} s"
+        if self._files:
+            closing += "; " + ", ".join(self._files)
+        unanswered = without.lines(self._engine.generations()) if without.total else []
+        return "\n".join([*counts.notes, *unanswered, closing])

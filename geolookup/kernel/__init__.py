@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from geolookup.errors import SettingsError
-from geolookup.kernel.lookups import document
+from geolookup.kernel.lookups import texts
 
 #: The warning for a missing or an old extension, with the remedy; else empty.
 NOTICE = ""
@@ -77,11 +77,9 @@ if TYPE_CHECKING:
         fill_nodes,
         find_addresses,
         gather,
-        join_texts,
         parse_texts,
         restore,
         split_log_lines,
-        split_records,
     )
 
     _python_kernel: Implementation = python
@@ -108,7 +106,7 @@ else:
     if _choice == "python":
         from geolookup.kernel import python as _chosen
     Kernel, State = _chosen.Kernel, _chosen.State
-    document(Kernel)
+    _chosen.document(texts())
 
     def __getattr__(name: str) -> object:
         if name not in __all__:
@@ -126,11 +124,9 @@ __all__ = [
     "fill_nodes",
     "find_addresses",
     "gather",
-    "join_texts",
     "parse_texts",
     "restore",
     "split_log_lines",
-    "split_records",
 ]
 
 #: Warnings not yet logged in this process.

@@ -68,7 +68,7 @@ from geolookup.errors import (
 from geolookup.contract.localtime import instant, zone_file
 from geolookup.contract.localtime import period as period_of
 from geolookup.kernel._arrays import count_nodes, fill_nodes, gather
-from geolookup.kernel._logs import copy_texts, join_texts, split_log_lines, split_records
+from geolookup.kernel._logs import copy_texts, split_log_lines
 from geolookup.kernel._scan import find_addresses
 from geolookup.kernel._zones import period_in_file
 
@@ -81,11 +81,9 @@ __all__ = [
     "fill_nodes",
     "find_addresses",
     "gather",
-    "join_texts",
     "parse_texts",
     "restore",
     "split_log_lines",
-    "split_records",
 ]
 
 cdef enum:

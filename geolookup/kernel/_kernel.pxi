@@ -1,7 +1,5 @@
 """The public class: single lookups, and fields of an answer by their names."""
 
-# Bound: only so the docstrings of the calls can be set, by ``lookups.document``.
-@cython.binding(True)
 cdef class Kernel:
     """Single lookups on one dataset."""
 
@@ -82,6 +80,28 @@ cdef class Kernel:
     cdef State _open(self):
         state = self._current[0]
         return <State?>self._open_state() if state is None else <State>state
+
+
+cdef extern from "Python.h":
+    ctypedef struct PyMethodDef:
+        const char* ml_doc
+    ctypedef struct PyMethodDescrObject:
+        PyMethodDef* d_method
+
+cdef list _texts = []  # C points into them
+
+
+def document(texts):
+    """Set the docstrings of the calls of ``Kernel``, by their names."""
+    cdef PyMethodDescrObject* method
+    cdef bytes whole
+    for name, text in texts.items():
+        call = vars(Kernel)[name]
+        method = <PyMethodDescrObject*>call
+        # The signature, "--", and the text: inspect.signature reads the first part.
+        whole = <bytes>method.d_method.ml_doc + text.encode()
+        _texts.append(whole)
+        method.d_method.ml_doc = whole
 
 
 cdef enum:

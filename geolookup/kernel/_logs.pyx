@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: freethreading_compatible=True, auto_pickle=False, binding=False
-"""Texts of files: lines of web servers' logs, records of CSV (``_cells``), columns of texts.
+"""Texts of files: lines of web servers' logs, columns of texts.
 
 Strategy: one pass over a line, without a copy; each field is the position and the length of its
 text. ``protocol.Implementation`` describes the formats.
@@ -21,7 +21,6 @@ from libc.string cimport memchr, memcpy
 from geolookup.kernel._words cimport CELL_MARKS, LOWEST_BIT, MARKS, Text
 
 include "_column.pxi"
-include "_cells.pxi"
 
 cdef enum:
     LOG_FIELDS = 10

@@ -1,6 +1,6 @@
 """The calls for one address: their types and their texts. A kernel has their code.
 
-``document`` gives the calls of the chosen kernel these texts. An engine inherits the calls, and
+The calls of the chosen kernel get these texts when it is imported. An engine inherits the calls, and
 those of the package are the calls of one that opens the default dataset.
 """
 
@@ -192,8 +192,8 @@ def state_of(lookups: Lookups) -> State:
     return lookups._open_state()  # noqa: SLF001 - of this package only
 
 
-def document(kernel: type) -> None:
-    """Give the calls of a kernel their texts."""
-    vars(kernel)["get"].__doc__ = Get.__call__.__doc__
-    for name in ("answer", "lookup", "lookup_json", "own"):
-        vars(kernel)[name].__doc__ = getattr(Lookups, name).__doc__
+def texts() -> dict[str, str]:
+    """Return the text of each call."""
+    calls = Lookups.answer, Lookups.lookup, Lookups.lookup_json, Lookups.own
+    of_get = {"get": Get.__call__.__doc__ or ""}
+    return {call.__name__: call.__doc__ or "" for call in calls} | of_get

@@ -14,28 +14,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from geolookup.dataset.networks import Intervals
+from geolookup.dataset.networks import PrefixSearch
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from geolookup.contract.envelope import Object
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
     from geolookup.kernel.lookups import Lookups
     from geolookup.kernel.python_answer import Answer
-
-
-#: A column of texts: bytes, offsets, validity as in Arrow or None and its first bit, the indices of
-#: a dictionary (below 0: null) or None, and whether the texts are cells of CSV.
-Part = tuple[
-    "NDArray[np.uint8]",
-    "NDArray[np.int64]",
-    "NDArray[np.uint8] | None",
-    int,
-    "NDArray[np.int32] | None",
-    bool,
-]
 
 
 class Locator(Protocol):
@@ -68,7 +57,7 @@ class Locator(Protocol):
         """
 
 
-class State(Locator, Intervals, Protocol):
+class State(Locator, PrefixSearch, Protocol):
     """An open dataset and the caches of its rows; an engine replaces it as a whole.
 
     Every method raises DatasetError if an index of the dataset points outside its table.
@@ -77,6 +66,18 @@ class State(Locator, Intervals, Protocol):
     """
 
     def __init__(self, dataset: Dataset) -> None: ...
+
+    def interval_ipv4(self, value: int) -> int:
+        """Return the position of the IPv4 interval that holds a 32-bit integer."""
+
+    def interval_ipv6(self, value: int) -> int:
+        """Return the position of the IPv6 interval that holds a 128-bit integer."""
+
+    def rows(self, family: int, interval: int) -> tuple[int, int]:
+        """Return the location and network rows of an interval of one family."""
+
+    def record(self, location_row: int, network_row: int) -> Object:
+        """Return data without ip, ip_type and time; the caller may change it."""
 
     def locate_texts(
         self,
@@ -179,6 +180,9 @@ class Implementation(Protocol):
     def State(self) -> type[State]:  # noqa: N802 - a class of the module
         """The class of an open dataset."""
 
+    def document(self, texts: dict[str, str]) -> None:
+        """Set the docstrings of the calls of ``Kernel``, by their names."""
+
     def checksums(
         self,
         data: NDArray[np.uint8],
@@ -261,49 +265,6 @@ class Implementation(Protocol):
 
         A length below 0 marks a missing text. Raises ValueError for a text outside ``data``, and
         if the texts are shorter or longer than ``out``.
-        """
-
-    def split_records(
-        self,
-        data: NDArray[np.uint8],
-        delimiters: NDArray[np.uint8],
-        columns: int,
-        keys: NDArray[np.int64],
-        lines: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        texts: NDArray[np.uint8],
-        text_offsets: NDArray[np.int64],
-        valid: NDArray[np.uint8],
-    ) -> int:
-        """Split whole records of CSV (RFC 4180); return their number n.
-
-        ``delimiters`` are the one to read, and the one to write. ``lines`` is filled with the
-        records without line ends, a cell in quotes only if it must be, and ``offsets`` with their
-        n + 1 bounds. An empty text is ``""``, a null cell is empty. ``keys`` are numbers of
-        columns, ascending. For each, a row of ``texts``, ``text_offsets`` and ``valid`` is filled
-        with the texts of its cells, their bounds, and 0 for a null cell.
-
-        ``lines`` has room for three times the bytes of ``data`` and 3 more, ``offsets`` and the
-        columns have room for as many records as ``valid``. The result is -1 if a record has
-        another number of columns, if text follows a closing quote, if a quote is not closed, or
-        if there are more records. Of one column, an empty line is a record.
-        """
-
-    def join_texts(
-        self,
-        parts: list[bytes | Part],
-        first: int,
-        delimiter: str,
-        null: bytes,
-        offsets: NDArray[np.int64],
-        out: NDArray[np.uint8],
-    ) -> int:
-        """Join the parts of each row, from the row ``first`` on; return the number of rows done.
-
-        ``offsets`` has n + 1 items; the rows are written to ``out`` from ``offsets[first]`` on,
-        and the end of each to ``offsets``. It stops before a row for which ``out`` can be too
-        small: a cell of k bytes needs 2k + 2. Null is written as ``null``. Raises ValueError
-        for a text outside its data.
         """
 
     def count_nodes(self, highs: NDArray[np.uint64], lows: NDArray[np.uint64]) -> int:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from geolookup.dataset.checksums import checksums
     from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
-    from geolookup.kernel.python_cells import join_texts, split_records
     from geolookup.kernel.python_texts import (
         copy_texts,
         find_addresses,
@@ -41,7 +40,6 @@ else:
         "gather": "geolookup.kernel.columns",
         "restore": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
-        **dict.fromkeys(("join_texts", "split_records"), "geolookup.kernel.python_cells"),
         **dict.fromkeys(
             ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
             "geolookup.kernel.python_texts",
@@ -62,14 +60,13 @@ __all__ = [
     "checksums",
     "copy_texts",
     "count_nodes",
+    "document",
     "fill_nodes",
     "find_addresses",
     "gather",
-    "join_texts",
     "parse_texts",
     "restore",
     "split_log_lines",
-    "split_records",
 ]
 
 
@@ -146,6 +143,12 @@ class Kernel(Lookups):
         state = self._state or self._open_state()
         own_table(state, "own")
         return own_members(state, _clean(ip) if clean else ip)
+
+
+def document(texts: dict[str, str]) -> None:
+    """Set the docstrings of the calls of ``Kernel``, by their names."""
+    for name, text in texts.items():
+        vars(Kernel)[name].__doc__ = text
 
 
 def _clean(ip: object) -> object:

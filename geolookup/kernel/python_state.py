@@ -87,7 +87,7 @@ class State:
             rows = find(self, ip)[2]
         except PrivateAddressError:
             rows = 0, 0
-        return *rows, prefix_length(self, *parse(ip))
+        return *rows, prefix_length(self.dataset, *parse(ip))
 
     def record(self, location_row: int, network_row: int) -> Object:
         """See ``protocol.State``."""

@@ -192,7 +192,7 @@ def _blocks(
     """
     import pyarrow as pa
 
-    from geolookup.files.joined_texts import bytes_of, join
+    from geolookup.files.column_text import bytes_of, join
 
     template = Template(entries.separator + entries.template).substitute(words)
     # "add set \0\n" is split into the texts before and after an entry.

@@ -25,19 +25,19 @@ _MASKED = re.compile(rb"^ ([0-9.]+) ([0-9.]+)$", re.MULTILINE)
 
 def _csv(lists: Lists) -> Iterator[bytes]:
     """Yield a header, and a line for each row; an unknown value is an empty cell."""
-    import io
     from itertools import chain
 
     import pyarrow as pa
 
-    from geolookup.files.delimited import CellSink
+    from geolookup.files.column_text import bytes_of, header_line, joined_cells
 
     header = True
     for rows in chain.from_iterable(lists.values()):
-        batch, stream = pa.RecordBatch.from_struct_array(rows), io.BytesIO()
-        CellSink(stream, batch.schema, ",", header=header).write(batch)
-        header = False
-        yield stream.getvalue()
+        batch = pa.RecordBatch.from_struct_array(rows)
+        if header:
+            yield header_line(batch.schema.names, ",")
+            header = False
+        yield bytes_of(joined_cells(batch.columns, ",", b"\n")).to_pybytes()
 
 
 def _objects(_family: int, rows: pa.Array) -> pa.Array:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
@@ -12,36 +10,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.errors import DatasetError
 from tests.internals.builder import json_columns, json_texts
-from tests.internals.dataset import Manifest, canonical, crc32c, generation, rows
+from tests.internals.dataset import Manifest, crc32c, generation, rows
 from tests.internals.dataset import checksums as python
 from tests.internals.kernel import kernel
 from tests.kernel.modules import compiled
-from tests.tiers import scaled
-
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
-values = st.recursive(
-    scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=30
-)
-
-
-@settings(max_examples=scaled(10, 100))
-@given(st.dictionaries(st.text(), values))
-@example(
-    {"a": [], "b": {}, "c": [[[0, 8], None], {"é\n": [math.inf, True, -0.0, 1e-7]}], "": ([1], ())}
-)
-def test_canonical_text_is_that_of_json(stated: dict[str, Any]) -> None:
-    try:
-        expected = json.dumps(stated, ensure_ascii=False, indent=1, sort_keys=True).encode() + b"\n"
-    except UnicodeEncodeError:  # a lone surrogate
-        with pytest.raises(UnicodeEncodeError):
-            canonical(stated)
-    else:
-        assert canonical(stated) == expected
 
 
 def digest(column: pa.Array) -> str:

@@ -253,4 +253,4 @@ def test_a_full_table_is_cut_at_special_space(build: Build) -> None:
         assert list(engine.prefixes()) == []
         assert str(engine.answer("8.8.8.8").prefix) == "8.0.0.0/7"
         assert engine.metadata.counts["locations"] == 0
-        assert set(engine.get("8.8.8.8", "network")) == set(fields.NETWORK_MEMBERS[1:])
+        assert set(engine.get("8.8.8.8", "network") or ()) == set(fields.NETWORK_MEMBERS[1:])

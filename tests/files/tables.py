@@ -109,9 +109,9 @@ def _parquet(made: pa.Table) -> bytes:
     return out.getvalue()
 
 
-def _ipc(made: pa.Table, new: Any) -> bytes:
+def _ipc(made: pa.Table) -> bytes:
     out = io.BytesIO()
-    with new(out, made.schema) as writer:
+    with pa.ipc.new_file(out, made.schema) as writer:
         for batch in made.to_batches(max_chunksize=max(4, made.num_rows // 10)):
             writer.write_batch(batch)
     return out.getvalue()
@@ -128,8 +128,7 @@ _WRITERS: dict[str, Callable[[pa.Table], bytes]] = {
     "tsv": lambda made: _csv(made, "\t"),
     "jsonl": _json_lines,
     "parquet": _parquet,
-    "arrow": lambda made: _ipc(made, pa.ipc.new_file),
-    "arrows": lambda made: _ipc(made, pa.ipc.new_stream),
+    "arrow": _ipc,
 }
 _READERS: dict[str, Callable[[bytes], list[dict[str, Any]]]] = {
     "csv": _read_csv,
@@ -137,7 +136,6 @@ _READERS: dict[str, Callable[[bytes], list[dict[str, Any]]]] = {
     "jsonl": lambda data: [json.loads(line) for line in data.splitlines()],
     "parquet": lambda data: pq.read_table(pa.BufferReader(data)).to_pylist(),
     "arrow": lambda data: pa.ipc.open_file(data).read_all().to_pylist(),
-    "arrows": lambda data: pa.ipc.open_stream(data).read_all().to_pylist(),
 }
 KINDS = tuple(_WRITERS)
 

@@ -33,7 +33,7 @@ from geolookup.dataset.manifest import (
 )
 from geolookup.dataset.mapped import EncodedColumn, File
 from geolookup.dataset.metadata import Source, data_age
-from geolookup.dataset.networks import Network, holding, limits_of, network_at, network_of
+from geolookup.dataset.networks import Network, limits_of, network_at, network_of
 from geolookup.dataset.provenance import decisions, explain
 from geolookup.dataset.public_ranges import CONTRACT_TABLES, RangeBatch, any_known, public_ranges
 from geolookup.dataset.rows import SEPARATOR, number_text

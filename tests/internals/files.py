@@ -2,7 +2,7 @@
 
 from geolookup.files import text_blocks
 from geolookup.files.byte_streams import open_output
-from geolookup.files.column_text import cell_texts, json_texts, repeating_texts
+from geolookup.files.column_text import cell_texts, joined_cells, json_texts
 from geolookup.files.distinct import DistinctAddresses
 from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
 from geolookup.files.enrich_job import RECORD

@@ -120,7 +120,7 @@ def test_the_contract_does_not_change(module: Any, folder: Path) -> None:
         assert with_own.lookup(text, at=AT) == without.lookup(text, at=AT)
         assert with_own.lookup_json(text, at=AT) == without.lookup_json(text, at=AT)
     state, former = state_of(with_own), state_of(without)
-    texts = [*TEXTS, *EVERY]
+    texts: list[object] = [*TEXTS, *EVERY]
     paths = tuple(field.path for field in CONTRACT.fields)
     assert state.values(texts, paths, AT) == former.values(texts, paths, AT)
     assert state.envelopes_json(texts, AT) == former.envelopes_json(texts, AT)

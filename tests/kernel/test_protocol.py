@@ -28,8 +28,10 @@ def test_the_classes_and_their_parameters(module: Any) -> None:
     assert public(dir(module.State(Dataset(SMALL)))) == public(members(protocol.State))
     assert public(dir(module.Kernel(Dataset(SMALL)))) == {"kernel", "get", *public(vars(Lookups))}
     assert {"_open_state", "_swap"} <= set(dir(module.Kernel))
-    pairs = [(module.parse_texts, protocol.Implementation.parse_texts)]
-    pairs += [(module.Kernel.get, Get.__call__)]
+    pairs: list[tuple[Any, Any]] = [
+        (module.parse_texts, protocol.Implementation.parse_texts),
+        (module.Kernel.get, Get.__call__),
+    ]
     pairs += [
         (getattr(own, name), method)
         for own, kind in ((module.State, protocol.State), (module.Kernel, Lookups))
