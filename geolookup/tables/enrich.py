@@ -21,12 +21,10 @@ from geolookup.dataset.arrow_files import array_of
 from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
-from geolookup.tables.inputs import Inputs, for_each
 from geolookup.tables.locate import (
+    CHUNK,
     AddressIntervals,
-    chunks,
     clean_column,
-    column_of,
     locate_chunk,
     with_private,
 )
@@ -43,7 +41,8 @@ _ERRORS: dict[int, type[AddressError]] = {
     PRIVATE_ID: PrivateAddressError,
 }
 _FAMILIES = pa.array(["ipv4", "ipv6"])
-_TEXTS = Inputs(pa.string())
+#: Inputs without instants.
+TEXTS = pa.schema({"column": pa.string()})
 
 
 class Enricher:
@@ -83,29 +82,29 @@ class Enricher:
         #: the names of the new columns, in order
         self.names = [f"{prefix}{field.name}" for field in fields] + ["known"] * add_known
 
-    def schema(self, types: Inputs = _TEXTS) -> pa.Schema:
+    def schema(self, inputs: pa.Schema = TEXTS) -> pa.Schema:
         """Return the schema of the new columns for inputs of these types.
 
         Raises TypeError for a type that holds no addresses, or no instants.
         """
-        instants = None if types.instants is None else empty_array(types.instants)
-        return self._enrich((0, Inputs(empty_array(types.addresses), instants))).schema
+        empty = [pa.nulls(0, field.type) for field in inputs]
+        return self._enrich((0, pa.record_batch(empty, names=inputs.names))).schema
 
-    def table(self, inputs: Inputs) -> pa.Table:
-        """Return the new columns for whole columns."""
-        columns = chunked(inputs)
-        types = for_each(lambda column: column.type, columns)
-        return pa.Table.from_batches(list(self.batches([columns])), self.schema(types))
+    def table(self, inputs: pa.Table) -> pa.Table:
+        """Return the new columns for ``inputs`` (see that module)."""
+        schema = self.schema(inputs.schema)
+        return pa.Table.from_batches(list(self.batches(inputs.to_batches(CHUNK))), schema)
 
-    def batches(self, columns: Iterable[Inputs]) -> Iterator[pa.RecordBatch]:
-        """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
-        with in_order(self._enrich, _numbered(map(chunked, columns)), self._threads) as batches:
+    def batches(self, inputs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the new columns for each batch of inputs, of at most CHUNK rows, in order."""
+        with in_order(self._enrich, _numbered(inputs), self._threads) as batches:
             yield from batches
 
-    def _enrich(self, numbered: tuple[int, Inputs]) -> pa.RecordBatch:
-        begin, part = numbered
-        instants = None if part.instants is None else instants_of(part.instants, begin)
-        return self.batch(part.addresses, instants, begin)
+    def _enrich(self, numbered: tuple[int, pa.RecordBatch]) -> pa.RecordBatch:
+        begin, inputs = numbered
+        has_instants = "time_column" in inputs.schema.names
+        instants = instants_of(inputs["time_column"], begin) if has_instants else None
+        return self.batch(inputs["column"], instants, begin)
 
     def batch(
         self, addresses: pa.Array, instants: Instants | None = None, begin: int = 0
@@ -134,40 +133,12 @@ class Enricher:
         return addresses, intervals
 
 
-def chunked(inputs: Inputs) -> Inputs:
-    """Return inputs of any kind as Arrow columns."""
-    return for_each(column_of, inputs)
-
-
-def empty_array(kind: pa.DataType) -> pa.Array:
-    """Return an array without rows, of the storage type."""
-    return column_of(pa.chunked_array([pa.nulls(0, kind)])).chunk(0)
-
-
-def _numbered(columns: Iterable[Inputs]) -> Iterator[tuple[int, Inputs]]:
-    """Yield parts with the number of their first row, for messages."""
+def _numbered(inputs: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield batches with the number of their first row, for messages."""
     begin = 0
-    for part in parts_of(columns):
-        yield begin, part
-        begin += len(part.addresses)
-
-
-def parts_of(columns: Iterable[Inputs]) -> Iterator[Inputs]:
-    """Slice Arrow columns into arrays of at most CHUNK rows."""
-    for inputs in columns:
-        begin = 0
-        # Addresses in chunks of 3 and 2, instants in one of 5: rows 0-2, then 3-4 of the instants.
-        for addresses in chunks(inputs.addresses):
-            instants = as_of = _rows(inputs.instants, begin, len(addresses))
-            if inputs.as_of is not inputs.instants:
-                as_of = _rows(inputs.as_of, begin, len(addresses))
-            yield Inputs(addresses, instants, as_of)
-            begin += len(addresses)
-
-
-def _rows(column: pa.ChunkedArray | None, begin: int, count: int) -> pa.Array | None:
-    """Return rows of a column, across the bounds of its chunks."""
-    return None if column is None else column.slice(begin, count).combine_chunks()
+    for batch in inputs:
+        yield begin, batch
+        begin += len(batch)
 
 
 def refuse(addresses: pa.Array, intervals: AddressIntervals, begin: int) -> None:

@@ -17,7 +17,7 @@ from geolookup.contract.address import canonical, parse
 from geolookup.kernel.lookups import state_of
 from geolookup.tables.dictionaries import in_one, used_values
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.inputs import InputNames, Inputs
+from geolookup.tables.inputs import InputNames, check, select, single
 from geolookup.tables.take import of_table
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def enrich_frame(enricher: Enricher, frame: pd.DataFrame, names: InputNames) -> 
     The names are labels: tuples if columns have several levels.
     """
     labels = _labels(frame.columns, enricher.names)
-    names.check(frame.columns, labels)
-    table = enricher.table(names.select(lambda name: _arrow(frame[name])))
+    check(names, frame.columns, labels)
+    table = enricher.table(select(names, lambda name: _arrow(frame[name])))
     answers = _frame(table, frame.index)
     answers.columns, answers.attrs = labels, frame.attrs
     return pd.concat([frame, answers], axis=1)
@@ -74,8 +74,7 @@ def enrich_frame(enricher: Enricher, frame: pd.DataFrame, names: InputNames) -> 
 
 def enrich_series(enricher: Enricher, series: pd.Series, names: InputNames) -> pd.DataFrame:
     """Return a frame of the answers for a Series, with its index."""
-    names.check_single()
-    return _frame(enricher.table(Inputs(_arrow(series))), series.index)
+    return _frame(enricher.table(single(_arrow(series), names)), series.index)
 
 
 def _labels(columns: pd.Index, names: list[str]) -> pd.Index:

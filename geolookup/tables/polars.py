@@ -20,7 +20,7 @@ from geolookup.contract.types import ColumnNames
 from geolookup.kernel.lookups import state_of
 from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.inputs import InputNames, Inputs, for_each
+from geolookup.tables.inputs import InputNames, check, select, single
 from geolookup.tables.take import of_table
 
 
@@ -85,24 +85,24 @@ class _Lookup:
 
 def enrich_frame(enricher: Enricher, frame: pl.DataFrame, names: InputNames) -> pl.DataFrame:
     """Return the frame with columns of answers."""
-    names.check(frame.columns, enricher.names)
-    return frame.hstack(_answers(enricher, names.select(frame.get_column)))
+    check(names, frame.columns, enricher.names)
+    return frame.hstack(_answers(enricher, select(names, lambda name: _arrow(frame[name]))))
 
 
 def enrich_lazy(enricher: Enricher, frame: pl.LazyFrame, names: InputNames) -> pl.LazyFrame:
     """Return the plan with columns of answers; they are computed when it is collected."""
     schema = frame.collect_schema()
-    names.check(schema.names(), enricher.names)
+    check(names, schema.names(), enricher.names)
     if not enricher.names:
         return frame  # a Struct without fields has no rows
-    used = names.distinct()
+    used = list(dict.fromkeys(names.values()))
 
     def answer(columns: Sequence[pl.Series]) -> pl.Series:
-        by_name = dict(zip(used, columns, strict=True))
+        inputs = dict(zip(used, map(_arrow, columns), strict=True))
         with _raise_as_polars_own():
-            return _answers(enricher, names.select(by_name.__getitem__)).to_struct()
+            return _answers(enricher, select(names, inputs.__getitem__)).to_struct()
 
-    empty = _answers(enricher, names.select(lambda name: pl.Series(dtype=schema[name])))
+    empty = _answers(enricher, select(names, lambda name: _arrow(pl.Series(dtype=schema[name]))))
     answers = pl.map_batches(
         used, answer, return_dtype=pl.Struct(empty.schema), is_elementwise=True
     )
@@ -113,8 +113,7 @@ def enrich_lazy(enricher: Enricher, frame: pl.LazyFrame, names: InputNames) -> p
 
 def enrich_series(enricher: Enricher, series: pl.Series, names: InputNames) -> pl.DataFrame:
     """Return a frame of the answers for a Series."""
-    names.check_single()
-    return _answers(enricher, Inputs(series))
+    return _answers(enricher, single(_arrow(series), names))
 
 
 @contextmanager
@@ -126,8 +125,8 @@ def _raise_as_polars_own() -> Iterator[None]:
         raise pl.exceptions.ComputeError(str(error)) from error
 
 
-def _answers(enricher: Enricher, columns: Inputs) -> pl.DataFrame:
-    table = enricher.table(for_each(_arrow, columns))
+def _answers(enricher: Enricher, inputs: pa.Table) -> pl.DataFrame:
+    table = enricher.table(inputs)
     return pl.DataFrame([_series(name, table[name]) for name in table.schema.names])
 
 
