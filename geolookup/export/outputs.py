@@ -22,7 +22,6 @@ from geolookup.filesystem.atomic import (
     check_folder,
     output_errors,
     staged_file,
-    staged_file_in_folder,
     staged_folder,
 )
 from geolookup.filesystem.unpacking import compression
@@ -58,9 +57,8 @@ def _check_outside(dataset: Dataset, output: Path) -> None:
 @contextmanager
 def _file(output: str, export_format: ExportFormat, force: bool) -> Iterator[Path]:
     check_file(Path(output), force=force)
-    # A library that creates a database also creates files beside it: they need a folder.
-    staged = staged_file_in_folder if export_format.output == "database" else staged_file
-    with staged(Path(output), force=force) as fresh:
+    mode = None if export_format.output == "database" else 0o666  # a library creates the file
+    with staged_file(Path(output), mode, force=force) as fresh:
         yield fresh
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import geolookup
 from geolookup.errors import DatasetError
-from tests.corrupt.forging import Change, manifest, put, replaced, rewrite, table, write
+from tests.corrupt.forging import Change, manifest, put, replaced, table, write
 from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import copied, whole
 from tests.internals.dataset import canonical
