@@ -31,8 +31,9 @@ from geolookup.errors import OutputError, SettingsError
 
 #: The environment variable of the seconds to wait for a lock, and their default.
 TIMEOUT_VARIABLE, TIMEOUT = "GEOLOOKUP_LOCK_TIMEOUT", 60.0
-#: Seconds until the log names the process that holds a lock, and between two attempts.
+#: Seconds until the log states that a lock is held, and between two attempts.
 NOTICE, _POLL = 2.0, 0.05
+_LOCKED = "locked by another process"
 _REMEDY = f"end that process, or wait longer by --lock-timeout or ${TIMEOUT_VARIABLE}"
 #: Characters of the output in a temporary name: names have at most 255 bytes, characters 4.
 _BEGIN = 50
@@ -66,25 +67,24 @@ def _lock(descriptor: int) -> bool:
 def hold_lock(path: Path, default: float = TIMEOUT) -> Iterator[None]:
     """Hold the lock of a file, created if missing; wait while another process holds it.
 
-    ``default`` is the limit of waiting in seconds, unless ``$GEOLOOKUP_LOCK_TIMEOUT`` is set. A
-    notice in the log names the process that holds the lock. Raises OutputError after the limit,
-    SettingsError if the variable is malformed.
+    ``default`` is the limit of waiting in seconds, unless ``$GEOLOOKUP_LOCK_TIMEOUT`` is set. After
+    a while the log has a notice. Raises OutputError after the limit, SettingsError if the variable
+    is malformed.
     """
     limit = _limit(default)
     with _open(path) as descriptor:
         began, is_noticed = time.monotonic(), False
         while not _lock(descriptor):  # polling works on all systems, and can end
-            problem, waited = f"locked by {_holder(descriptor)}", time.monotonic() - began
+            waited = time.monotonic() - began
             if waited >= limit:
-                raise OutputError(path, f"{problem} for {limit:g} s", _REMEDY)
+                raise OutputError(path, f"{_LOCKED} for {limit:g} s", _REMEDY)
             if waited >= NOTICE and not is_noticed:
                 from logging import getLogger
 
-                notice = OutputError(path, problem, f"waiting for up to {limit:g} s")
+                notice = OutputError(path, _LOCKED, f"waiting for up to {limit:g} s")
                 getLogger("geolookup").warning("%s", notice)
                 is_noticed = True
             time.sleep(_POLL)
-        _note_holder(descriptor)
         yield
 
 
@@ -92,10 +92,7 @@ def hold_lock(path: Path, default: float = TIMEOUT) -> Iterator[None]:
 def hold_lock_if_free(path: Path) -> Iterator[bool]:
     """Hold the lock of a file, created if missing, and yield True; yield False if it is held."""
     with _open(path) as descriptor:
-        is_mine = _lock(descriptor)
-        if is_mine:
-            _note_holder(descriptor)
-        yield is_mine
+        yield _lock(descriptor)
 
 
 @contextmanager
@@ -130,21 +127,6 @@ def _limit(default: float) -> float:
         if (seconds := float(text)) >= 0:  # false for NaN
             return seconds
     raise SettingsError(f"{TIMEOUT_VARIABLE}: {text!r} is not a number of seconds such as 60")
-
-
-def _note_holder(descriptor: int) -> None:
-    """Write the number of this process into its lock file; a full disk does not matter."""
-    with suppress(OSError):
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, b"%d" % os.getpid())
-
-
-def _holder(descriptor: int) -> str:
-    with suppress(OSError):  # Windows reads no locked byte
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        if (number := os.read(descriptor, 20)).isdigit():
-            return f"process {number.decode()}"
-    return "another process"
 
 
 # --- temporary folders

@@ -30,7 +30,7 @@ with hold_lock(Path(sys.argv[1])):
 def test_a_lock_that_another_process_keeps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Waiting names the file and the process; it ends. The end of that one frees the lock."""
+    """Waiting names the file, and ends. The end of the other process frees the lock."""
     path, pipe = tmp_path / "lock", subprocess.PIPE
     monkeypatch.setattr(locks, "NOTICE", 0)
     monkeypatch.setenv(locks.TIMEOUT_VARIABLE, "0.2")
@@ -43,8 +43,7 @@ def test_a_lock_that_another_process_keeps(
         with pytest.raises(OutputError) as caught, hold_lock(path):
             pass
         other.kill()
-    known = "another process" if sys.platform == "win32" else f"process {other.pid}"
-    start = f"{re.escape(str(path))}: locked by {known}"
+    start = f"{re.escape(str(path))}: locked by another process"
     assert re.fullmatch(rf"{start} for 0\.2 s; end that process, or wait .+", str(caught.value))
     [notice] = caplog.messages
     assert re.fullmatch(rf"{start}; waiting for up to 0\.2 s", notice)

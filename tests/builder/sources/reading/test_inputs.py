@@ -200,7 +200,7 @@ FAILURES = [
     ("a.xz", xz(ROWS) + ROWS.encode(), "a.xz: truncated or damaged (Input format not supported"),
     ("a.xz", HUNGRY, "a.xz: truncated or damaged (Memory usage limit exceeded); fetch it again"),
     ("a.bz2", bzip2(ROWS)[:-9], "a.bz2: truncated or damaged (Truncated compressed stream"),
-    ("a.bz2", bzip2(ROWS) + b"more", "a.bz2: truncated or damaged (bz2 decompress failed: data is not"),
+    ("a.bz2", bzip2(ROWS) + b"more", "a.bz2: truncated or damaged (bz2 decompress failed: "),
     ("a.zip", b"no", "a.zip: truncated or damaged (File is not a zip file); fetch it again"),
     ("a.zip", CONTAINERS["a.zip"][:-30], "(File is not a zip file); fetch it again"),
     ("a.zip", zipped({"a.txt": ROWS}), "no .csv file in the archive, but a.txt; name another file"),
