@@ -99,8 +99,8 @@ def _objects(
 
 def _networks(prefixes: Prefixes) -> Iterator[Network]:
     host_bits = BITS[prefixes.family] - prefixes.lengths.astype(np.int64)
-    columns = (column.tolist() for column in (prefixes.high, prefixes.low, host_bits))
-    for high, low, bits in zip(*columns, strict=True):
+    columns = (column.tolist() for column in (*prefixes.first.halves(), host_bits))
+    for low, high, bits in zip(*columns, strict=True):
         yield network_at(prefixes.family, high << 64 | low, bits)
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import U8, U64
+from geolookup.dataset.intervals import U8, U64, Addresses
 from geolookup.prefixes.aggregate import Prefixes
 from geolookup.prefixes.spans import Spans
 
@@ -28,18 +28,19 @@ _HIDDEN = 1 << 16
 
 def cidr_texts(prefixes: Prefixes) -> pa.StringArray:
     """Return the text of each prefix: ``1.2.3.0/24``, ``2001:db8::/32``."""
-    addresses = address_texts(prefixes.family, prefixes.high, prefixes.low)
+    addresses = address_texts(prefixes.family, prefixes.first)
     return pc.binary_join_element_wise(addresses, pa.array(prefixes.lengths).cast(pa.string()), "/")
 
 
 def range_texts(spans: Spans) -> pa.StringArray:
     """Return the text of each range: its first and last address with a hyphen between them."""
-    ends = (address_texts(spans.family, *end) for end in (spans.first, spans.last))
+    ends = (address_texts(spans.family, end) for end in (spans.first, spans.last))
     return pc.binary_join_element_wise(*ends, "-")
 
 
-def address_texts(family: int, high: U64, low: U64) -> pa.StringArray:
-    """Return the text of each address, given by its halves."""
+def address_texts(family: int, addresses: Addresses) -> pa.StringArray:
+    """Return the text of each address of a family."""
+    low, high = addresses.halves()
     cells = _ipv4_cells(low) if family == 4 else _ipv6_cells(high, low)
     # "1" 0 0 "." "0" 0 0 "." ...: the cells that are not 0 are the texts, row after row.
     is_set = cells != 0
