@@ -128,9 +128,17 @@ def prefixes(
     with options.open_dataset(dataset) as engine:
         data = state_of(engine).dataset
         conditions = read_conditions(data, where, "prefixes", not_)
-        limits = {"within": within, "family": family and int(family), "aggregate": aggregate}
+        number = int(family) if family else None
         try:
-            query = question("prefixes", conditions, data.schema, by=by, **limits)
+            query = question(
+                "prefixes",
+                conditions,
+                data.schema,
+                by=by,
+                within=within,
+                family=number,
+                aggregate=aggregate,
+            )
         except ValueError as error:
             fail(str(error))
         with _output_stream(output, force=force) as stream:

@@ -35,9 +35,9 @@ def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
     begin, last, rows = spans.first, spans.last, np.arange(len(spans))
     steps: list[tuple[I64, Addresses, I64]] = []
     while len(rows) or not steps:
-        masks = _largest(begin, last)
-        steps.append((rows, begin, sum(map(_ones, masks))))
-        end = Addresses(*(half | mask for half, mask in zip(begin.halves(), masks, strict=True)))
+        (low, high), (low_mask, high_mask) = begin.halves(), _largest(begin, last)
+        steps.append((rows, begin, _ones(low_mask) + _ones(high_mask)))
+        end = Addresses(low | low_mask, high | high_mask)
         left = np.flatnonzero(~end.equals(last))
         begin, last, rows = end[left].successor(), last[left], rows[left]
     of = np.concatenate([rows for rows, _, _ in steps])

@@ -74,8 +74,9 @@ class _Reader:
         self._call, self._fields = call, schema.stored
 
     def conditions(self, where: Where, *, negated: bool) -> Iterator[Condition]:
-        listed = [where] if isinstance(where, str | Mapping) else () if where is None else where
-        for condition in listed if isinstance(listed, Iterable) else [listed]:
+        listed: Any = () if where is None else where
+        is_list = isinstance(listed, Iterable) and not isinstance(listed, str | Mapping)
+        for condition in listed if is_list else [listed]:
             if isinstance(condition, str):
                 yield self._of_text(condition, negated)
             elif isinstance(condition, Mapping):
