@@ -162,11 +162,10 @@ class NetworkAnswers(ManyAnswers):
     def _selection(self, call: str, where: Where, by: Any, limits: dict[str, Any]) -> Selection:
         from geolookup.prefixes.conditions import conditions_of
         from geolookup.prefixes.possible_values import check_values
-        from geolookup.prefixes.select import Selection, question
+        from geolookup.prefixes.select import Selection
         from geolookup.tables.row_tables import row_tables
 
         dataset = self._open_state().dataset
         conditions = conditions_of(where, call, dataset.schema)
-        query = question(call, conditions, dataset.schema, by=by, **limits)
         check_values(row_tables(dataset), conditions)
-        return Selection(dataset, query)
+        return Selection(dataset, conditions, call, by=by, **limits)

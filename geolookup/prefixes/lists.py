@@ -51,12 +51,11 @@ def networks(selection: Selection) -> Iterator[Network]:
 
 def networks_with_values(selection: Selection) -> Iterator[tuple[Network, Any]]:
     """Yield the prefixes, each with its values in the shape of ``Engine.get``."""
-    fields, by = selection.query.fields, selection.query.by
     stored = selection.dataset.schema.stored
     for prefixes, columns in _parts(selection):
-        plain = dict(zip(fields, map(_plain, columns), strict=True))
+        plain = dict(zip(selection.fields, map(_plain, columns), strict=True))
         # Not strict: without fields the values are endless.
-        yield from zip(_networks(prefixes), _values(by, stored, plain), strict=False)
+        yield from zip(_networks(prefixes), _values(selection.by, stored, plain), strict=False)
 
 
 def _parts(selection: Selection) -> Iterator[tuple[Prefixes, list[pa.Array]]]:
@@ -121,7 +120,7 @@ def lists(selection: Selection, entries: EntryKind) -> Lists:
     empty = [pa.array([], pa.struct(list(_schema(selection))))] if entries == "row" else []
     return {
         family: chain(empty, map(kinds[entries], selection.spans(family)))
-        for family in selection.query.families
+        for family in selection.families
     }
 
 
