@@ -71,12 +71,10 @@ if TYPE_CHECKING:
     from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import (
         State,
-        checksums,
-        count_nodes,
-        fill_nodes,
         find_addresses,
         gather,
         parse_texts,
+        period,
         restore,
     )
 
@@ -116,12 +114,10 @@ __all__ = [
     "Kernel",
     "State",
     "check_kernel",
-    "checksums",
-    "count_nodes",
-    "fill_nodes",
     "find_addresses",
     "gather",
     "parse_texts",
+    "period",
     "restore",
 ]
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geolookup.contract.envelope import Object
+    from geolookup.contract.localtime import Period
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
     from geolookup.kernel.lookups import Lookups
@@ -183,17 +184,6 @@ class Implementation(Protocol):
     def document(self, texts: dict[str, str]) -> None:
         """Set the docstrings of the calls of ``Kernel``, by their names."""
 
-    def checksums(
-        self,
-        data: NDArray[np.uint8],
-        offsets: NDArray[np.int32],
-        sums: NDArray[np.uint32],
-    ) -> None:
-        """Fill in the CRC-32C (RFC 3720) of the n texts ``data[offsets[i] : offsets[i + 1]]``.
-
-        ``offsets`` has n + 1 items. Raises ValueError for a text outside ``data``.
-        """
-
     def gather(
         self,
         table: NDArray[np.uint8],
@@ -227,6 +217,12 @@ class Implementation(Protocol):
         For a text that is malformed or outside ``data``, family and halves are 0.
         """
 
+    def period(self, zone: str | None, second: int) -> Period | None:
+        """Return the period of a zone that holds a Unix second; None for an unknown zone.
+
+        Raises DatasetError for a damaged zone file.
+        """
+
     def restore(
         self, data: Data | None, prefix: str | None, code: int, own: dict[str, Any] | None = None
     ) -> Answer:
@@ -234,31 +230,6 @@ class Implementation(Protocol):
 
         ``data``, ``prefix`` and ``own`` belong to the answer; ``code`` is the code of its error,
         or 0. ``own`` is None if the dataset has no own columns.
-        """
-
-    def count_nodes(self, highs: NDArray[np.uint64], lows: NDArray[np.uint64]) -> int:
-        """Return how many nodes the search tree of n boundaries has.
-
-        The boundaries are 128-bit integers in halves, ascending from above 0: each is the first
-        address of a range that reaches to before the next one. The tree is the smallest binary
-        tree over all prefixes, one bit a node: a prefix that lies in one range has no node, but
-        a value. Without boundaries the tree is empty. Raises ValueError if they do not ascend.
-        """
-
-    def fill_nodes(
-        self,
-        highs: NDArray[np.uint64],
-        lows: NDArray[np.uint64],
-        values: NDArray[np.uint32],
-        nodes: NDArray[np.uint32],
-    ) -> None:
-        """Fill in the nodes (count, 2) of the search tree that ``count_nodes`` describes.
-
-        ``values`` has n + 1 items, one per range: the first is for the addresses before the
-        first boundary. A node has a number or a value for its bit 0, and one for its bit 1: the
-        number of the next node, or the value of the range in which the prefix lies. The root is
-        number 0, and the nodes of the prefix of zeros are numbered by their lengths. Raises
-        ValueError if the arrays do not fit, or the boundaries do not ascend.
         """
 
     def find_addresses(self, text: bytes, begin: int, end: int) -> bytes:

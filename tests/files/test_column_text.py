@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.internals.files import cell_texts, json_texts, joined_cells
+from tests.internals.files import cell_texts, joined_cells, json_texts
 
 _NUMBERS = st.none() | st.floats() | st.sampled_from([0.0, -0.0, 1.5])
 

@@ -1,21 +1,12 @@
-"""What both kernels read alike: addresses in a text, rows of tables.
-
-Addresses are found wherever the text is cut; the compiled check accepts no row that
-``dataset.rows`` does not.
-"""
+"""What both kernels read alike: addresses in a text are found wherever the text is cut."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from tests.datasets import SMALL
 from tests.fuzz.target import Target
-from tests.internals.dataset import Dataset, rows
 from tests.internals.inline import parts
 from tests.internals.kernel import python_texts
-from tests.skips import optional
 
 _TEXTS = (
     b"8.8.8.8:80 [2001:db8::1]:443 ::ffff:1.2.3.4. ip6:2001:db8::/32\r\n",
@@ -49,42 +40,6 @@ def _matches(blocks: list[bytes]) -> list[tuple[int, int, int]]:
     return actual
 
 
-_compiled = optional("geolookup.kernel._compiled")
-_NEXT_ROWS = b"", b'"' * 16, b"\\" * 15, b"a" * 40, b"\n\xff" * 9
-
-
-def as_defined(kinds: tuple[rows.Kind, ...], row: bytes) -> bool:
-    """Return whether a row is one of these kinds by the definition."""
-    return rows.are_of_kinds(row, kinds)
-
-
-def certain(kinds: tuple[rows.Kind, ...], row: bytes) -> bool:
-    """Return whether the compiled scan accepts a row; without it, it accepts none.
-
-    The bytes of the next row, which it reads in whole words, must not matter.
-    """
-    results = {_compiled._accepts(kinds, row, after) for after in _NEXT_ROWS}
-    assert len(results) == 1, row
-    return results == {True}
-
-
-def _stored() -> Iterator[bytes]:
-    dataset = Dataset(SMALL)
-    for texts in (dataset.locations, dataset.networks, dataset.countries):
-        for row in range(min(len(texts), 40)):
-            yield texts[row]
-
-
-def _check_row(data: bytes) -> None:
-    for kinds in rows.KINDS.values():
-        is_right = as_defined(kinds, data)
-        if is_right:
-            for text in data.decode().split(rows.SEPARATOR):
-                assert text in ("", "null") or rows._scan(text)[1] == len(text)
-        assert is_right or not certain(kinds, data)
-
-
 TARGETS = {
     "scan": Target(_scan, lambda: _TEXTS),
-    "rows": Target(_check_row, _stored),
 }
