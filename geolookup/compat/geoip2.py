@@ -31,7 +31,6 @@ except ImportError as error:
     raise ImportError("geolookup.compat.geoip2 needs pip install 'geolookup[geoip2]'") from error
 
 from geolookup.compat import (
-    KINDS,
     Arguments,
     Rows,
     build_epoch,
@@ -184,7 +183,7 @@ class Reader:
             database = database_type(rows.methods)
             raise TypeError(f"The {method} method cannot be used with the {database} database")
         location, network, prefix = _rows_and_prefix(rows.state, ip_address)
-        arguments = KINDS[method].arguments(rows, location, network)
+        arguments = rows.arguments(method, location, network)
         if not arguments:
             text = "The address is not in the database."
             raise AddressNotFoundError(text, str(ip_address), prefix)
