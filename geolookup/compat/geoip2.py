@@ -142,7 +142,7 @@ class Reader:
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
-    def _answer(self, model: type[_Model], method: str, ip_address: IPAddress) -> _Model:
+    def _answer(self, model: type[_Model], method: str, ip_address: object) -> _Model:
         """Return the model of a method for an address; errors as geoip2."""
         rows = self._current()
         if method not in rows.methods:

@@ -45,17 +45,17 @@ class _Fields:
         *,
         clean: bool,
     ) -> None:
-        is_mapping = isinstance(fields, Mapping)
-        names = fields if is_mapping else {str(name): str(name) for name in names_of((fields,))}
+        if not isinstance(fields, Mapping):
+            fields = {str(name): str(name) for name in names_of((fields,))}
         self._engine = geolookup.open() if engine is None else engine
         among = state_of(self._engine).dataset.schema.fields
-        self._paths = tuple(resolve_field(name, among, call).path for name in names.values())
+        self._paths = tuple(resolve_field(name, among, call).path for name in fields.values())
         if "ip" in self._paths:
             raise ValueError(f"{call}: the field 'ip' would keep the address; leave it out")
-        if address in names:
+        if address in fields:
             raise ValueError(f"{address!r} is the address that is removed; choose another name")
         self._clean = clean
-        self.unknown: dict[str, Any] = dict.fromkeys(names)
+        self.unknown: dict[str, Any] = dict.fromkeys(fields)
 
     def of(self, address: object, at: float | None = None) -> dict[str, Any]:
         """Return the fields for an address, at an instant."""
