@@ -209,8 +209,9 @@ def _w3c(blocks: Iterator[Lines], fields: bytes, options: ReadOptions) -> Rows:
             yield Lines(lines.texts.filter(rest), lines.numbers[~is_directive])
 
     def split(lines: pa.Array) -> tuple[dict[str, pa.Array], Bools]:
-        separator = b"\t" if pc.any(pc.match_substring(lines, b"\t")).as_py() else b" "
-        cells = pc.split_pattern(lines, separator)
+        # IIS writes blanks, CloudFront tabs.
+        has_tabs = np.asarray(pc.match_substring(lines, b"\t")).sum() * 2 > len(lines)
+        cells = pc.split_pattern(lines, b"\t" if has_tabs else b" ")
         wrong = np.asarray(pc.list_value_length(cells)) != len(names)
         flat = cells.filter(pa.array(~wrong)).flatten()
         first = (np.cumsum(~wrong) - 1) * len(names)

@@ -259,8 +259,6 @@ cdef bint _is_ipv6(Text start, Text end, Address* address) noexcept nogil:
     """Parse an address with a decimal digit; refuse an EUI-64."""
     cdef Text at = start
     cdef Py_ssize_t size = end - start
-    if size > LONGEST:
-        return False
     # Names of programs such as "dead::beef" have no digit.
     while at < end and not _scan_class[at[0]] & SCAN_DIGIT:
         at += 1
