@@ -89,12 +89,10 @@ class Counts:
 
 
 class EnrichedRows:
-    """The rows of one file, enriched; ``name`` is the file's, for messages."""
+    """The rows of one file, enriched."""
 
-    def __init__(
-        self, engine: Engine, rows: Rows, options: EnrichOptions, name: str, counts: Counts
-    ) -> None:
-        self._rows, self._options, self._name, self._counts = rows, options, name, counts
+    def __init__(self, engine: Engine, rows: Rows, options: EnrichOptions, counts: Counts) -> None:
+        self._rows, self._options, self._counts = rows, options, counts
         #: the user's columns of rows that the engine has not returned yet
         self._waiting: deque[pa.RecordBatch] = deque()
         with self._explain_errors():
@@ -110,7 +108,7 @@ class EnrichedRows:
         twice = {*new.names} & {*rows.schema.names}
         if twice:
             problem = f"column {min(twice)!r} exists already"
-            raise TableFileError(name, problem, "pass --prefix")
+            raise TableFileError(rows.stream.name, problem, "pass --prefix")
 
     def _enrich(self, engine: Engine) -> Any:
         options, state = self._options, state_of(engine)
@@ -155,7 +153,7 @@ class EnrichedRows:
         """Yield the batches to write, in the order of the rows, and count them."""
         options, counts = self._options, self._counts
         keep = options.on_invalid is not None or self._rows.malformed is not None
-        invalid_rows = InvalidRows(self._name, options.column, options.clean, keep)
+        invalid_rows = InvalidRows(self._rows.stream.name, options.column, options.clean, keep)
         with self._explain_errors():
             for batch in self._reader:
                 rows, (codes, is_known) = self._waiting.popleft(), batch.columns[-2:]
@@ -179,9 +177,9 @@ class EnrichedRows:
             yield
         except ContractError as error:
             remedy = "pass --on-invalid null to keep such rows"
-            raise self._rows.numbers.error(self._name, error, remedy) from error
+            raise self._rows.error(error, remedy) from error
         except (TypeError, ValueError) as error:
-            raise self._rows.numbers.error(self._name, error, remedy_of(error)) from error
+            raise self._rows.error(error, remedy_of(error)) from error
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
@@ -204,7 +202,7 @@ def enrich_file(
     that cannot be written, BrokenPipeError.
     """
     before, name, keys = counts.rows, input_name(source.path), options.keys()
-    read_format, write_format = source.kind.format, target.kind.format
+    read_format, write_format = source.format, target.format
     others = "as_is" if read_format.is_like(write_format) else "typed"
     read_options = ReadOptions(
         name, (*keys,), others, options.delimiter, options.header, key_options=keys
@@ -216,13 +214,13 @@ def enrich_file(
     if target.path == STANDARD and not write_format.is_text:
         problem = f"{write_format.name} cannot be written to standard output"
         raise TableFileError(target.path, problem, "name a file")
-    with open_table(source, read_options) as table:
-        answers = EnrichedRows(engine, table.rows, options, name, counts)
-        with open_output(target.path, target.kind.compression, force=force) as out:
+    with open_table(source, read_options) as rows:
+        answers = EnrichedRows(engine, rows, options, counts)
+        with open_output(target.path, target.packing, force=force) as out:
             write_options = WriteOptions(delimiter, options.header)
             sink = write_format.write(out, answers.schema, write_options)
             with in_order(sink.write, answers.batches(), 1) as written:
                 for _ in written:
-                    step(table.fraction(counts.rows - before))
+                    step(rows.fraction(counts.rows - before))
             sink.close()
-        counts.notes += table.malformed_notes()
+        counts.notes += rows.notes()

@@ -6,6 +6,7 @@ the files that are missing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 import pyarrow as pa
@@ -16,12 +17,12 @@ from geolookup.files.byte_streams import STANDARD
 from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
 from geolookup.files.table_files import (
     FORMATS,
-    Kind,
     TableFile,
     check_other,
     files_of,
-    kind_of,
+    known_file,
     path_in_format,
+    table_file,
 )
 from geolookup.filesystem.atomic import check_file, output_errors
 from geolookup.progress import RowProgress
@@ -47,10 +48,10 @@ class EnrichJob:
 
         Standard output has the format of the input, unless it is read only.
         """
-        origin = TableFile(source, kind_of(source, input_format, "--input-format"))
-        if output == STANDARD and origin.kind.format.write is not None:
-            output_format = output_format or origin.kind.format.name
-        target = TableFile(output, kind_of(output, output_format, "--output-format"))
+        origin = table_file(source, input_format, "--input-format")
+        if output == STANDARD and origin.format.write is not None:
+            output_format = output_format or origin.format.name
+        target = table_file(output, output_format, "--output-format")
         if output != STANDARD:
             check_other(source, output)
             check_file(Path(output), force=self._force)
@@ -122,17 +123,17 @@ def _tasks(
         raise TableFileError(target, "lies in the folder of the input", "choose another folder")
     tasks: dict[PurePath, tuple[TableFile, TableFile]] = {}
     others = 0
-    for path, kind in files_of(source):
-        if kind is None:
+    for file in map(known_file, files_of(str(source))):
+        if file is None:
             others += 1
             continue
-        name: PurePath = path.relative_to(source)
-        output_kind = kind
-        if output_format is not None and output_format != kind.format.name:
-            output_kind = Kind(FORMATS[output_format], None)
-            name = path_in_format(name, output_kind.format)
+        name: PurePath = Path(file.path).relative_to(source)
+        output = replace(file, path=str(target / name))
+        if output_format is not None and output_format != file.format.name:
+            name = path_in_format(name, FORMATS[output_format])
+            output = TableFile(str(target / name), FORMATS[output_format], None)
         if name in tasks:
             problem = f"has the same output as another file, {name.as_posix()}"
-            raise TableFileError(path, problem, "rename one, or leave out --output-format")
-        tasks[name] = TableFile(str(path), kind), TableFile(str(target / name), output_kind)
+            raise TableFileError(file.path, problem, "rename one, or leave out --output-format")
+        tasks[name] = file, output
     return list(tasks.values()), others
