@@ -1,4 +1,4 @@
-"""Files with columns of answers after their own columns.
+"""A file with columns of answers after its own columns.
 
 Strategy: rows are read, enriched, counted and written a batch at a time. A thread writes while the
 next batches are read and looked up; other threads parse. Only the addresses and instants pass
@@ -9,7 +9,7 @@ error codes, and whether anything is known; both are counted.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +24,7 @@ from geolookup.errors import (
     InvalidAddressError,
     PrivateAddressError,
     TableFileError,
+    count_text,
 )
 from geolookup.files.byte_streams import STANDARD, input_name, open_output
 from geolookup.files.refused import InvalidRows
@@ -38,6 +39,7 @@ from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, Ta
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.kernel.lookups import state_of
 from geolookup.parallel import in_order
+from geolookup.progress import RowProgress
 from geolookup.tables import enrich
 from geolookup.tables.generations import RowsWithoutGeneration
 from geolookup.tables.locate import CHUNK
@@ -45,13 +47,11 @@ from geolookup.tables.take import of_table
 
 #: Names inside the engine of the addresses, the instants, and the instants of generations.
 _ADDRESS, _TIME, _AS_OF = "0", "1", "2"
-#: Called after each batch with the fraction of the file that was read, None if unknown.
-Step = Callable[[float | None], None]
 
 
 @dataclass(frozen=True, slots=True)
 class EnrichOptions:
-    """How to enrich every file."""
+    """How to enrich a file."""
 
     column: str  # of the addresses
     fields: tuple[str, ...] = ()  # none: all but ip and error_code
@@ -84,8 +84,21 @@ class Counts:
     located: int = 0
     invalid: int = 0
     private: int = 0
+    seconds: float = 0.0
     without_generation: RowsWithoutGeneration = field(default_factory=RowsWithoutGeneration)
     notes: list[str] = field(default_factory=list)  # about rows that were not read
+
+    def report(self, engine: Engine) -> list[str]:
+        """Return lines about rows that were not read or answered, and the closing line."""
+        without = self.without_generation
+        answered = self.rows - without.total - self.invalid - self.private
+        closing = (
+            f"{count_text(self.rows, 'row')}, {self.located:,} located, "
+            f"{answered - self.located:,} unknown, {self.invalid:,} invalid, "
+            f"{self.private:,} private in {self.seconds:.1f} s"
+        )
+        unanswered = without.lines(engine.generations()) if without.total else []
+        return [*self.notes, *unanswered, closing]
 
 
 class EnrichedRows:
@@ -191,36 +204,46 @@ def enrich_file(
     source: TableFile,
     target: TableFile,
     options: EnrichOptions,
-    counts: Counts,
-    step: Step,
     *,
     force: bool = True,
-) -> None:
-    """Write ``target`` completely or not at all; ``force`` replaces an existing file.
+) -> Counts:
+    """Write ``target`` completely or not at all, and show the progress; return the counts.
 
-    Raises TableFileError for an unusable input, OutputError for an output
-    that cannot be written, BrokenPipeError.
+    ``force`` replaces an existing file. Raises TableFileError for an unusable input, OutputError
+    for an output that cannot be written, BrokenPipeError.
     """
-    before, name, keys = counts.rows, input_name(source.path), options.keys()
-    read_format, write_format = source.format, target.format
-    others = "as_is" if read_format.is_like(write_format) else "typed"
-    read_options = ReadOptions(
-        name, (*keys,), others, options.delimiter, options.header, key_options=keys
+    counts, progress = Counts(), RowProgress()
+    keys, write = options.keys(), _writer(target)
+    others = "as_is" if source.format.is_like(target.format) else "typed"
+    name, delimiter = input_name(source.path), options.delimiter
+    read_options = ReadOptions(name, (*keys,), others, delimiter, options.header, key_options=keys)
+    write_options = WriteOptions(
+        delimiter if source.format is target.format else None, options.header
     )
-    delimiter = options.delimiter if read_format is write_format else None
-    if write_format.write is None:
-        problem, remedy = f"{write_format.name} is read only", "name another by --output-format"
-        raise TableFileError(target.path, problem, remedy)
-    if target.path == STANDARD and not write_format.is_text:
-        problem = f"{write_format.name} cannot be written to standard output"
-        raise TableFileError(target.path, problem, "name a file")
+    if options.threads is not None:
+        pa.set_cpu_count(options.threads)  # limits Arrow's own threads
     with open_table(source, read_options) as rows:
         answers = EnrichedRows(engine, rows, options, counts)
         with open_output(target.path, target.packing, force=force) as out:
-            write_options = WriteOptions(delimiter, options.header)
-            sink = write_format.write(out, answers.schema, write_options)
-            with in_order(sink.write, answers.batches(), 1) as written:
-                for _ in written:
-                    step(rows.fraction(counts.rows - before))
+            sink = write(out, answers.schema, write_options)
+            try:
+                with in_order(sink.write, answers.batches(), 1) as written:
+                    for _ in written:
+                        progress.show(counts.rows, rows.fraction(counts.rows))
+            finally:
+                progress.clear()
             sink.close()
         counts.notes += rows.notes()
+    counts.seconds = progress.seconds
+    return counts
+
+
+def _writer(target: TableFile) -> Any:
+    """Return the function that writes a file; TableFileError if none can."""
+    if target.format.write is None:
+        problem, remedy = f"{target.format.name} is read only", "name another by --output-format"
+        raise TableFileError(target.path, problem, remedy)
+    if target.path == STANDARD and not target.format.is_text:
+        problem = f"{target.format.name} cannot be written to standard output"
+        raise TableFileError(target.path, problem, "name a file")
+    return target.format.write

@@ -20,7 +20,7 @@ from geolookup.files.lines import read_json, read_list, write_json
 from geolookup.files.logs import Log, LogLines
 from geolookup.files.parquet import read_parquet, write_parquet
 from geolookup.files.row_streams import Others, ReadOptions, Rows, WriteOptions, column_at
-from geolookup.filesystem.unpacking import COMPRESSED, compression
+from geolookup.filesystem.unpacking import compression
 from geolookup.tables.locate import address_reader
 
 #: The options that name columns, for messages.
@@ -126,31 +126,19 @@ def table_file(path: str, format_name: str | None, option: str) -> TableFile:
 
 
 def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
-    """Yield the file that a path names, or the table files of a folder, in order.
+    """Yield the file that a path names, or the table files of a folder.
 
-    ``format_name`` takes precedence over the suffix of a file. Standard input is a list of
+    They are in order, without hidden ones. ``format_name`` takes precedence over the suffix of a file. Standard input is a list of
     addresses by default. Raises TableFileError for an unknown suffix.
     """
     if os.path.isdir(path):  # noqa: PTH112 - unlike pathlib it takes any name
-        yield from filter(None, map(known_file, files_of(path)))
+        for parent, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            paths = (f"{parent}{os.sep}{name}" for name in sorted(names) if name[0] != ".")
+            yield from filter(None, map(known_file, paths))
     else:
         name = format_name or ("text" if path == STANDARD else None)
         yield table_file(path, name, "--input-format")
-
-
-def files_of(folder: str) -> Iterator[str]:
-    """Yield the paths of the files of a tree in order, except hidden ones."""
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (os.path.join(parent, name) for name in sorted(names) if name[0] != ".")  # noqa: PTH118
-
-
-def path_in_format(path: PurePath, target: TableFormat) -> PurePath:
-    """Return a file's name in another format, without compression."""
-    # "a.csv.gz" becomes "a.jsonl".
-    while path.suffix.lower() in (*COMPRESSED, *_OF_SUFFIX):
-        path = path.with_suffix("")
-    return path.with_name(path.name + target.suffixes[0])
 
 
 def check_other(source: str, output: str) -> None:

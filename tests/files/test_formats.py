@@ -49,10 +49,8 @@ TEXT_KINDS = ("csv", "tsv")
 
 
 def enrich(engine: Engine, source: Path, target: Path, options: EnrichOptions = OPTIONS) -> Counts:
-    counts = Counts()
-    places = [table_file(str(path), None, "") for path in (source, target)]
-    enrich_file(engine, places[0], places[1], options, counts, lambda _fraction: None)
-    return counts
+    before, after = (table_file(str(path), None, "") for path in (source, target))
+    return enrich_file(engine, before, after, options)
 
 
 def expected(engine: Engine, source: str, target: str) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ import pytest
 from geolookup import Engine
 from tests import parquet_encodings
 from tests.internals.files import (
-    Counts,
     EnrichOptions,
     ReadOptions,
     enrich_file,
@@ -43,7 +42,7 @@ def test_enriched_rows_do_not_depend_on_the_encoding(sample: Engine, tmp_path: P
         parquet_encodings.by_arrow(tmp_path / "a.parquet", name, table)
         ends = [str(tmp_path / name) for name in ("a.parquet", "a.csv")]
         files = [table_file(end, None, "") for end in ends]
-        enrich_file(sample, files[0], files[1], options, Counts(), lambda _fraction: None)
+        enrich_file(sample, *files, options)
         outputs.add((tmp_path / "a.csv").read_text(encoding="utf-8"))
     [output] = outputs
     assert "15169" in output
