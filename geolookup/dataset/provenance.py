@@ -10,7 +10,6 @@ source's row: a source may state it in several rows.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.dataset.mapped import File
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.networks import aligned_around, network_of, same_kind_around
-from geolookup.dataset.rows import split
 from geolookup.errors import REBUILD, DatasetError
 
 if TYPE_CHECKING:
@@ -140,7 +138,7 @@ class _Around:
         self._starts = dataset.starts(family)
         self._interval = self._starts.interval(value)
         self._columns = dataset.row_columns(family)
-        self._of_rows: dict[tuple[str, int], Hashable] = {}
+        self._rows: dict[tuple[str, int], dict[str, Any]] = {}
 
     def values(self, layer: str, data: Any) -> dict[str, Any]:
         """Return the fields of a layer that are known, as a row of a source states them."""
@@ -171,19 +169,16 @@ class _Around:
         if layer == fields.LOCATION:  # each row of the location table has other values
             return self._columns[layer][interval]
         table = fields.OWN if layer.startswith(fields.OWN_PREFIX) else fields.NETWORK
-        row = self._columns[table][interval]
-        if (layer, row) not in self._of_rows:
-            values = self._row(table, row)
-            named = [values[name] for name in self._schema.stated[layer]]
-            self._of_rows[layer, row] = json.dumps(named)  # a list cannot be a key
-        return self._of_rows[layer, row]
+        values = self._row(table, self._columns[table][interval])
+        return repr([values[name] for name in self._schema.stated[layer]])  # lists are no keys
 
     def _row(self, table: str, row: int) -> dict[str, Any]:
         """Return the values of a row by their names in sources."""
-        rows: Any = self._dataset.own_rows if table == fields.OWN else self._dataset.networks
-        names = (field.source_column for field in self._schema.in_table(table))
-        texts = (json.loads(text or b"null") for text in split(rows[row]))
-        return dict(zip(names, texts, strict=True))
+        if (table, row) not in self._rows:
+            rows: Any = self._dataset.own_rows if table == fields.OWN else self._dataset.networks
+            names = (field.source_column for field in self._schema.in_table(table))
+            self._rows[table, row] = dict(zip(names, rows.values(row), strict=True))
+        return self._rows[table, row]
 
 
 def _ends(text: str) -> tuple[int, int]:

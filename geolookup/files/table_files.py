@@ -17,7 +17,7 @@ from geolookup.errors import TableFileError, near_match
 from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
 from geolookup.files.delimited import read_delimited, write_delimited
 from geolookup.files.lines import read_json, read_list, write_json
-from geolookup.files.logs import Log, LogLines
+from geolookup.files.logs import SHAPES, read_lines, read_log
 from geolookup.files.parquet import read_parquet, write_parquet
 from geolookup.files.row_streams import Others, ReadOptions, Rows, WriteOptions, column_at
 from geolookup.filesystem.unpacking import compression
@@ -63,10 +63,9 @@ FORMATS = {
         TableFormat("jsonl", (".jsonl", ".ndjson"), read_json, write_json),
         TableFormat("parquet", (".parquet",), read_parquet, write_parquet, is_text=False),
         TableFormat("text", (".txt",), read_list),
-        TableFormat("log", (".log",), Log(None).read),
-        TableFormat("clf", (), Log(False).read),
-        TableFormat("combined", (), Log(True).read),
-        TableFormat("lines", (), LogLines().read),
+        TableFormat("log", (".log",), read_log),
+        *(TableFormat(shape, (), partial(read_log, shape=shape)) for shape in SHAPES),
+        TableFormat("lines", (), read_lines),
     )
 }
 _OF_SUFFIX = {suffix: one for one in FORMATS.values() for suffix in one.suffixes}

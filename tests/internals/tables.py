@@ -7,4 +7,4 @@ from geolookup.tables.row_major import MOST_COLUMNS
 from geolookup.tables.row_notes import RowNote
 from geolookup.tables.row_tables import first_equal_rows, row_tables
 from geolookup.tables.times import Clock, Instants, instants_of
-from geolookup.tables.workers import HostCopy, Job, Source, source_of
+from geolookup.tables.workers import Job
