@@ -127,8 +127,9 @@ def table_file(path: str, format_name: str | None, option: str) -> TableFile:
 def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
     """Yield the file that a path names, or the table files of a folder.
 
-    They are in order, without hidden ones. ``format_name`` takes precedence over the suffix of a file. Standard input is a list of
-    addresses by default. Raises TableFileError for an unknown suffix.
+    They are in order, without hidden ones. ``format_name`` takes precedence over the suffix of a
+    file. Standard input is a list of addresses by default. Raises TableFileError for an unknown
+    suffix.
     """
     if os.path.isdir(path):  # noqa: PTH112 - unlike pathlib it takes any name
         for parent, folders, names in os.walk(path):
