@@ -110,17 +110,21 @@ def read_json(stream: InputStream, options: ReadOptions) -> Rows:
             read = _schema_of({key: types[key] or pa.string() for key in options.keys})
     has_lines = options.others == "as_is"
     schema = read.append(pa.field(LINE, pa.large_binary())) if has_lines else read
-    numbers = RowNumbers()
+    numbers, dropped = RowNumbers(), set[str]()
 
     def batches(parts: Iterable[Lines]) -> Iterator[pa.RecordBatch]:
         for lines in parts:
             numbers.add(lines.numbers)
-            table = parse(lines, read).select(read.names)
+            table = parse(lines, read, "infer" if options.others == "typed" else "ignore")
+            if not table.schema.equals(read):  # members that the first block lacks
+                dropped.update(path for path in paths(table.schema) if path not in paths(read))
+                table = parse(lines, read)
             columns = [column.combine_chunks() for column in table.columns]
             yield pa.record_batch([*columns, lines.texts] if has_lines else columns, schema=schema)
 
     rows = batches([] if first is None else chain([first], blocks))
-    return Rows(schema, explained_batches(rows, options.name, "JSON"), numbers=numbers)
+    explained = explained_batches(rows, options.name, "JSON")
+    return Rows(schema, explained, numbers=numbers, dropped=dropped)
 
 
 def _texts(schema: pa.Schema) -> Iterator[pa.Field]:

@@ -115,6 +115,7 @@ class Rows:
     total: int | None = None  # rows, if the file states their number in advance
     numbers: RowNumbers = field(default_factory=RowNumbers)
     malformed: MalformedLines | None = None  # of a log, filled in while the rows are read
+    dropped: set[str] = field(default_factory=set)  # members of JSON without a column
     stream: Any = None  # the InputStream of an open file
 
     def fraction(self, done: int) -> float | None:
@@ -129,9 +130,12 @@ class Rows:
         return TableFileError(self.stream.name, str(error), remedy, row=number)
 
     def notes(self) -> list[str]:
-        """Return a line about malformed lines, if any, after the file was read."""
-        lines = self.malformed
-        return [f"{self.stream.name}: {lines.text()}"] if lines and lines.count else []
+        """Return lines about malformed lines and dropped members, after the file was read."""
+        notes = [self.malformed.text()] if self.malformed and self.malformed.count else []
+        if self.dropped:
+            names = ", ".join(sorted(name for name in self.dropped if not holds_address(name)))
+            notes.append(f"members that the first 4 MiB lack were dropped: {names}")
+        return [f"{self.stream.name}: {note}" for note in notes]
 
 
 def paths(schema: Iterable[pa.Field]) -> list[str]:
