@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,6 +29,7 @@ from geolookup.errors import (
 from geolookup.files.byte_streams import STANDARD, input_name, open_output
 from geolookup.files.refused import InvalidRows
 from geolookup.files.row_streams import (
+    Others,
     ReadOptions,
     Rows,
     WriteOptions,
@@ -56,7 +57,9 @@ class EnrichOptions:
     column: str  # of the addresses
     fields: tuple[str, ...] = ()  # none: all but ip and error_code
     prefix: str = ""
-    on_invalid: str | None = None  # None: null, but a file without any address is refused
+    on_invalid: Literal["null", "raise"] | None = (
+        None  # None: null, but a file without any address is refused
+    )
     at: int | None = None  # the instant of all rows, Unix seconds; None: now
     time_column: str | None = None  # or the column of each row's instant
     as_of_column: str | None = None  # of instants; the generation in force then answers the row
@@ -214,7 +217,7 @@ def enrich_file(
     """
     counts, progress = Counts(), RowProgress()
     keys, write = options.keys(), _writer(target)
-    others = "as_is" if source.format.is_like(target.format) else "typed"
+    others: Others = "as_is" if source.format.is_like(target.format) else "typed"
     name, delimiter = input_name(source.path), options.delimiter
     read_options = ReadOptions(name, (*keys,), others, delimiter, options.header, key_options=keys)
     write_options = WriteOptions(

@@ -294,7 +294,9 @@ def test_addresses_in_members_of_objects(sample: Engine, tmp_path: Path) -> None
         assert str(rows[1][f"{source}_network_asn"]) == "15169"
     enrich(sample, tmp_path / "a.jsonl", tmp_path / "b.jsonl", options)
     assert (tmp_path / "b.jsonl").read_text("utf-8").endswith(line[:-1] + ',"network_asn":15169}\n')
-    told = _refused(sample, tmp_path / "empty", "a.jsonl", line.encode(), column="request.remote.IP")
+    told = _refused(
+        sample, tmp_path / "empty", "a.jsonl", line.encode(), column="request.remote.IP"
+    )
     assert "no column 'request.remote.IP'; did you mean --ip-column 'request.remote.ip'?" in told
 
 

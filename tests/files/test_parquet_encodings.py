@@ -41,8 +41,8 @@ def test_enriched_rows_do_not_depend_on_the_encoding(sample: Engine, tmp_path: P
     for name in [name for name in WRITTEN_AS if "ZSTD, pages 2.0" in name]:
         parquet_encodings.by_arrow(tmp_path / "a.parquet", name, table)
         ends = [str(tmp_path / name) for name in ("a.parquet", "a.csv")]
-        files = [table_file(end, None, "") for end in ends]
-        enrich_file(sample, *files, options)
+        before, after = (table_file(end, None, "") for end in ends)
+        enrich_file(sample, before, after, options)
         outputs.add((tmp_path / "a.csv").read_text(encoding="utf-8"))
     [output] = outputs
     assert "15169" in output
