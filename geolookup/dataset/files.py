@@ -1,8 +1,8 @@
 """A dataset directory as mapped memory: opened in constant time, trusted in nothing.
 
 Strategy: the manifest says where each buffer lies; the files are mapped and the buffers become
-views, without Arrow and without reading them. Content is checked at its first use: an index against
-the bounds of its target, a row's JSON texts against their checksum.
+views, without Arrow and without reading them. Whoever reads an index compares it with the bounds of
+its target.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ source's row: a source may state it in several rows.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.dataset.mapped import File
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.networks import aligned_around, network_of, same_kind_around
-from geolookup.dataset.rows import split
 from geolookup.errors import REBUILD, DatasetError
 
 if TYPE_CHECKING:
@@ -179,8 +177,7 @@ class _Around:
         if (table, row) not in self._rows:
             rows: Any = self._dataset.own_rows if table == fields.OWN else self._dataset.networks
             names = (field.source_column for field in self._schema.in_table(table))
-            texts = b",".join(text or b"null" for text in split(rows[row]))
-            self._rows[table, row] = dict(zip(names, json.loads(b"[%b]" % texts), strict=True))
+            self._rows[table, row] = dict(zip(names, rows.values(row), strict=True))
         return self._rows[table, row]
 
 

@@ -28,6 +28,21 @@ else:
         return type(restore(None, None, 0))  # of the kernel of this process
 
 
+#: Attributes of types that are no address, by mistake: lists, bytes, networks, numbers, engines.
+_MISTAKES = ("__iter__", "__index__", "lookup_json")
+
+
+def check_type(call: str, ip: object) -> None:
+    """Raise TypeError for an argument that a caller cannot mean as one address.
+
+    Texts, addresses of ``ipaddress`` and missing values such as None and NaN are no mistake.
+    """
+    kind = type(ip)
+    if not issubclass(kind, str) and any(hasattr(kind, name) for name in _MISTAKES):
+        remedy = "pass the text of one address; get_many takes a list of them"
+        raise TypeError(f"{call}: ip is of type {kind.__name__}; {remedy}")
+
+
 def local_time(text: str | None) -> dt.datetime | None:
     """Return ``current_time`` as an aware datetime, with the offset of the zone."""
     from datetime import datetime

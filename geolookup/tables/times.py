@@ -19,9 +19,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import FIELDS
-from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_object
+from geolookup.contract.localtime import EARLIEST, LATEST, Period, time_object
 from geolookup.dataset.arrow_files import array_of, type_of
 from geolookup.dataset.runs import run_starts
+from geolookup.kernel import period
 from geolookup.tables.row_notes import RowNote
 
 #: Ticks of each unit of timestamps.
@@ -134,7 +135,10 @@ class Clock:
         return columns
 
     def _render(self) -> dict[str, pa.Array]:
-        objects: list[Any] = [time_object(zone, self._second) for zone in self._zones]
+        second = self._second
+        objects: list[Any] = [
+            time_object(zone, period(zone, second), second) for zone in self._zones
+        ]
         columns = {
             member: pa.array([time[member] for time in objects], kind)
             for member, kind in _TYPES.items()
@@ -214,8 +218,7 @@ class Clock:
         # The last period that begins at or before the second, unless it ends before.
         if at and second < periods[at - 1].end:
             return periods[at - 1]
-        name = self._zones[zone]
-        current = period(name, second) if name else None
+        current = period(self._zones[zone], second)
         if current is not None:
             # New lists replace the old ones at once: a thread that reads sees either. A lost
             # update only costs another look-up.
