@@ -181,8 +181,8 @@ def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
         assert result.is_valid.tolist() == [value is not None for value in numbers]
         for value, second in zip(numbers, result.seconds.tolist(), strict=True):
             if value is not None:
-                time = engine.get("8.8.8.8", "time", at=value)
-                assert second == time["current_timestamp"], column.type
+                wanted = engine.get("8.8.8.8", "time.current_timestamp", at=value)
+                assert second == wanted, column.type
 
 
 def test_outside_the_contract_or_no_instant(engine: geolookup.Engine) -> None:
