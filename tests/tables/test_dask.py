@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import geolookup
-from geolookup import DatasetError
 from tests.internals.archives import pack
 from tests.skips import needs, optional
 from tests.tables import columns
@@ -48,21 +47,6 @@ def test_a_series_gives_a_frame_of_the_answers(dataset_path: Path) -> None:
     plan = adapter.enrich(frame(_ADDRESSES)["ip"], "country", "asn", dataset=dataset_path)
     assert list(plan.columns) == ["location_country_code", "network_asn"]
     assert len(plan.compute(scheduler="sync")) == len(_ADDRESSES)
-
-
-def test_what_cannot_be_is_refused_before_anything_runs(dataset_path: Path) -> None:
-    source = frame(["8.8.8.8"], 1)
-    refused: Any
-    options: Any
-    for refused, options, text in (
-        (KeyError, {"column": "address"}, "no column 'address'"),
-        (KeyError, {"time_column": "seen"}, "no column 'seen'"),
-        (ValueError, {"on_invalid": "skip"}, "on_invalid='skip'"),
-        (TypeError, {"at": "seen"}, "time_column names a column of instants"),
-        (DatasetError, {"dataset": "/nonexistent"}, "no dataset here"),
-    ):
-        with pytest.raises(refused, match=text):
-            adapter.enrich(source, "time.zone", **{"dataset": dataset_path, **options})
 
 
 @pytest.mark.long

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from decimal import Decimal
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -164,20 +163,3 @@ def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None
     assert isinstance(series.geo, adapter.GeoAccessor)
     organizations = pd.Series(["8.8.8.8"]).geo.lookup("network.asn_organization")
     assert values(organizations) == [geolookup.get("8.8.8.8", "asn_organization")]
-
-
-def test_a_column_of_instants(engine: geolookup.Engine) -> None:
-    kinds: list[list[Any]] = [
-        [datetime(2026, 7, 1, 12, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC), None],
-        [1_795_132_800, 0, None],
-        [1_795_132_800.75, 0.5, float("nan")],
-    ]
-    for instants in kinds:
-        dtype = "Int64" if isinstance(instants[0], int) else None
-        frame = pd.DataFrame({"ip": IPS[:3], "when": pd.Series(instants, dtype=dtype)})
-        frame.loc[2, "ip"] = "9.9.9.9"
-        table = engine.enrich(frame, columns.EVERYTHING, prefix="_", time_column="when")
-        new = table.iloc[:, 2:].rename(columns=lambda name: name.removeprefix("_"))
-        whole = [None if instant is None or instant != instant else instant for instant in instants]
-        seconds = [int(item) if isinstance(item, float) else item for item in whole]
-        assert_answers(new, engine, frame["ip"], seconds)

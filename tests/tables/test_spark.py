@@ -6,7 +6,6 @@ The executors are two processes of one session. ``test_adapters`` has what they 
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -169,27 +168,21 @@ def test_other_columns_and_partitions_stay_as_they_are(
     assert table.drop("location_country_languages").collect() == df.collect()
 
 
-def test_what_cannot_be_is_refused_before_anything_runs(cluster: Cluster) -> None:
+def test_wrong_arguments_are_refused_before_anything_runs(cluster: Cluster) -> None:
     df = cluster.addresses("8.8.8.8", day=pa.array([date(2026, 1, 2)]))
-    naive = df.selectExpr("ip", "timestamp_ntz'2026-01-02 00:00:00' as seen")
     options: Any
-    for refused, frame, options, text in (
-        (KeyError, df, {"column": "address"}, "no column 'address'"),
-        (KeyError, df, {"time_column": "seen"}, "no column 'seen'"),
-        (TypeError, df, {"at": "seen"}, "time_column names a column of instants"),
-        (ValueError, df, {"on_invalid": "skip"}, "on_invalid='skip'"),
-        (TypeError, df, {"column": "row"}, "a column of int64 holds no addresses"),
-        (TypeError, df, {"column": "day"}, "column 'day' is of date, not an address"),
-        (TypeError, df, {"time_column": "day"}, "column 'day' is of date, not an address or time"),
-        (TypeError, df, {"time_column": "ip"}, "must hold timestamps or Unix times, not string"),
-        (TypeError, naive, {"time_column": "seen"}, "has no time zone"),
-        (geolookup.DatasetError, df, {"dataset": "/nonexistent"}, "no dataset here"),
+    for refused, options, text in (
+        (KeyError, {"column": "address"}, "no column 'address'"),
+        (ValueError, {"on_invalid": "skip"}, "on_invalid='skip'"),
+        (TypeError, {"column": "row"}, "a column of int64 holds no addresses"),
+        (TypeError, {"time_column": "day"}, "column 'day' is of date, not an address or time"),
+        (TypeError, {"time_column": "ip"}, "must hold timestamps or Unix times, not string"),
+        (geolookup.DatasetError, {"dataset": "/nonexistent"}, "no dataset here"),
     ):
         with pytest.raises(refused, match=text):
-            adapter.enrich(frame, "time.zone", **options)
-    for name, text in (("contry", "no field"), ("ip", "column 'ip' exists already; pass a prefix")):
-        with pytest.raises(ValueError, match=text):
-            adapter.enrich(df, [name])
+            adapter.enrich(df, "time.zone", **options)
+    with pytest.raises(ValueError, match="column 'ip' exists already; pass a prefix"):
+        adapter.enrich(df, ["ip"])
 
 
 def test_a_strict_task_fails_without_the_address(cluster: Cluster) -> None:
@@ -220,28 +213,3 @@ def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_
     assert f"where {wanted[:12]} was pickled; put the driver's dataset" in str(caught.value)
     new = adapter.enrich(df, "location.country_code", dataset=dataset)
     assert rows_of(new) == {"location_country_code": ["FR"]}
-
-
-def test_executors_without_geolookup(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another Python with only the packages that Spark needs."""
-    packages = tmp_path / "packages"
-    packages.mkdir()
-    for name in ("pyarrow", "numpy"):
-        package = Path(sys.modules[name].__path__[0])
-        for result in package.parent.glob(f"{name}*"):
-            (packages / result.name).symlink_to(result)
-    python = tmp_path / "python"
-    python.write_text(
-        "#!/bin/sh\n"
-        'spark=$(echo "$PYTHONPATH" | tr : "\\n" | grep -e /pyspark -e /py4j | paste -sd :)\n'
-        f'PYTHONPATH={shlex.quote(str(packages))}:"$spark"'
-        f' exec {shlex.quote(sys.executable)} -S "$@"\n',
-        encoding="utf-8",
-    )
-    python.chmod(0o755)
-    monkeypatch.setattr(cluster.session.sparkContext, "pythonExec", str(python))
-    with pytest.raises(PythonException) as caught:
-        adapter.enrich(cluster.addresses("8.8.8.8")).collect()
-    assert f"{sys.executable} has no module 'geolookup'; install geolookup" in str(caught.value)
