@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from geolookup.dataset.networks import PrefixSearch
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -58,7 +56,7 @@ class Locator(Protocol):
         """
 
 
-class State(Locator, PrefixSearch, Protocol):
+class State(Locator, Protocol):
     """An open dataset and the caches of its rows; an engine replaces it as a whole.
 
     Every method raises DatasetError if an index of the dataset points outside its table.
@@ -67,6 +65,18 @@ class State(Locator, PrefixSearch, Protocol):
     """
 
     def __init__(self, dataset: Dataset) -> None: ...
+
+    @property
+    def dataset(self) -> Dataset:
+        """The dataset that is searched."""
+
+    def rows_and_prefix(self, ip: object) -> tuple[int, int, int]:
+        """Return location row, network row and prefix length of an address.
+
+        The prefix is the largest aligned network around the address with one answer, in the family
+        asked. For a private address the rows are 0 (unknown), and the network is the largest in
+        private space. Raises InvalidAddressError.
+        """
 
     def interval_ipv4(self, value: int) -> int:
         """Return the position of the IPv4 interval that holds a 32-bit integer."""
