@@ -11,23 +11,24 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from marshal import dumps, loads
 from typing import TYPE_CHECKING, Any
 
 from geolookup.contract.fields import MAXMIND
 from geolookup.contract.tzdatabase import zone_file
 from geolookup.dataset.files import outside
-from geolookup.kernel.python_rows import Cache
 
 if TYPE_CHECKING:
     from geolookup.dataset.metadata import Metadata
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 Arguments = dict[str, Any]
 #: geoip2's words for the connection types of the contract that are named otherwise.
 CONNECTION_TYPES = {"Residential": "Cable/DSL", "Mobile": "Cellular"}
 #: The language of all names of a dataset.
 LANGUAGE = "en"
+_CACHED = 8192  # rows of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ class Rows:
         reading = _Reading(state)
         self.state = state
         self.methods = fitting(state.dataset.manifest.metadata().fields)
-        self.locations = Cache(reading.location)
-        self.networks = Cache(reading.network)
+        self.location = lru_cache(_CACHED)(reading.location)
+        self.network = lru_cache(_CACHED)(reading.network)
 
 
 class _Reading:
@@ -131,18 +132,18 @@ def _nest(paths: Mapping[str, str], values: Mapping[str, Any]) -> Arguments:
 
 
 def _country(rows: Rows, location: int, _network: int) -> Arguments:
-    arguments: Arguments = loads(rows.locations[location][1])  # noqa: S302 - made here
+    arguments: Arguments = loads(rows.location(location)[1])  # noqa: S302 - made here
     return arguments
 
 
 def _city(rows: Rows, location: int, _network: int) -> Arguments:
-    arguments: Arguments = loads(rows.locations[location][0])  # noqa: S302 - made here
+    arguments: Arguments = loads(rows.location(location)[0])  # noqa: S302 - made here
     return arguments
 
 
 def _enterprise(rows: Rows, location: int, network: int) -> Arguments:
     arguments = _city(rows, location, network)
-    traits = rows.networks[network]
+    traits = rows.network(network)
     if traits:
         arguments["traits"] = dict(traits)
     return arguments
@@ -152,7 +153,7 @@ def _of_network(paths: Collection[str]) -> Callable[[Rows, int, int], Arguments]
     """Return a function that makes the arguments of a model from the network row."""
 
     def arguments(rows: Rows, _location: int, network: int) -> Arguments:
-        members = rows.networks[network]
+        members = rows.network(network)
         return {name: members[name] for name in paths if name in members}
 
     return arguments

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 __all__ = [
     "MODE_AUTO",

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, TypeVar
 from geolookup.contract import envelope, fields
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel import answers
-from geolookup.kernel.python_own import own_value
-from geolookup.kernel.python_rows import data_of, value_of
-from geolookup.kernel.python_state import State, find
+from geolookup.kernel.python_state import Match, State
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from geolookup.contract.envelope import Object
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.networks import Network
-    from geolookup.kernel.python_rows import Match
 else:
 
     def dataclass_transform(**_options: object) -> Any:
@@ -122,7 +119,7 @@ class Answer(_Immutable):
     def to_dict(self) -> Envelope:
         """Return the envelope, as ``lookup`` does; the caller may change it."""
         if self._state is not None:
-            return envelope.success(data_of(self._state, self._match, self._second))
+            return envelope.success(self._state._data(self._match, self._second))
         if self._data is not None:
             return envelope.success(answers.copy_data(self._data))
         return envelope.failure(self._error)
@@ -161,14 +158,18 @@ def answer_of(state: State, ip: object, second: int) -> Answer:
     """Return the answer for an address."""
     owner = (state, ip) if state.dataset.schema.own else None
     try:
-        match = find(state, ip)
+        match = state._find(ip)
     except ContractError as error:
         return _make(error=type(error), owner=owner)
     return _make(state=state, match=match, second=second, owner=owner)
 
 
 def restore(data: Data | None, prefix: str | None, code: int, own: Object | None = None) -> Answer:
-    """Return an answer from its pickled state."""
+    """Return an answer from its pickled members.
+
+    ``data``, ``prefix`` and ``own`` belong to the answer; ``code`` is the code of its error,
+    or 0. ``own`` is None if the dataset has no own columns.
+    """
     error = PrivateAddressError if code == PrivateAddressError.code else InvalidAddressError
     return _make(data=data, prefix=prefix, error=error, own=own)
 
@@ -185,7 +186,7 @@ def _read(answer: Answer, name: str, group: str | None = None) -> Any:
     """Return a member of data, or of one of its groups; None for an address without an answer."""
     if answer._state is not None:
         path = f"{group}.{name}" if group else name
-        return value_of(answer._state, answer._match, path, answer._second)
+        return answer._state._value(answer._match, path, answer._second)
     return None if answer._data is None else answers.member_of(answer._data, name, group)
 
 
@@ -334,7 +335,8 @@ class OwnView(View):
             answer = self._answer
             if answer._owner is None:
                 return answers.copy_value(answer._own[name])
-            return own_value(*answer._owner, f"{fields.OWN}.{name}")
+            state, ip = answer._owner
+            return state._own_value(ip, f"{fields.OWN}.{name}")
 
     @property
     def _names(self) -> tuple[str, ...]:
