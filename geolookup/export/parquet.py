@@ -16,7 +16,7 @@ import pyarrow as pa
 from geolookup.dataset.files import Dataset
 from geolookup.export.formats import Counts, Values
 from geolookup.export.ranges import TYPED_FORMS, FieldRanges, origin
-from geolookup.files.arrow_files import GroupSink
+from geolookup.files.parquet import GroupSink
 from geolookup.filesystem.atomic import fsync_file, fsync_folder
 from geolookup.progress import Progress
 
