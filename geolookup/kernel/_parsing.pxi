@@ -46,7 +46,7 @@ cdef inline void _parse_batch(
 
 
 def parse_texts(data, starts, lengths, families, highs, lows):
-    """See ``protocol.Implementation``."""
+    """See ``python_texts``."""
     _parse_texts(_vector_parser, data, starts, lengths, families, highs, lows)
 
 
