@@ -12,7 +12,7 @@ items are replaced as a whole: no lookup needs a lock.
 The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
 order of the includes: arrays of numbers (``_column``), rows of tables (``_rows``), an open dataset
 (``_state``), what follows from country and time (``_templates``), JSON (``_json``), private space
-and the search for one address (``_search``), the parser (``_parsing``) and the search (``_columns``)
+and the search for one address (``_search``), its prefix (``_prefix``), the parser (``_parsing``) and the search (``_columns``)
 for a column, own columns (``_own``), the public class (``_kernel``), answers as objects
 (``_answer``), many answers at once (``_many``), and values of fields (``_values``).
 
@@ -41,7 +41,7 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 
 from geolookup.kernel._address cimport LONGEST, Address, _embedded, _write_ipv6, _write_octets
 from geolookup.kernel._parse_words cimport QUICK_IPV6, _parse_quickly
-from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, SPECIAL, Text
+from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, STAY_BRANCH, Text
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)
@@ -114,6 +114,7 @@ include "_state.pxi"
 include "_json.pxi"
 include "_templates.pxi"
 include "_search.pxi"
+include "_prefix.pxi"
 include "_parsing.pxi"
 include "_columns.pxi"
 include "_own.pxi"

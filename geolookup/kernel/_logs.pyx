@@ -18,7 +18,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcpy
 
-from geolookup.kernel._words cimport CELL_MARKS, LOWEST_BIT, MARKS, Text
+from geolookup.kernel._words cimport LOWEST_BIT, MARKS, Text
 
 include "_column.pxi"
 

@@ -11,8 +11,7 @@ cdef extern from "_words.h":
     int LOWEST_BIT(uint64_t bits) noexcept nogil  # of bits that are not all zero
     int ZEROS_ABOVE(uint64_t bits) noexcept nogil  # likewise
     uint64_t MARKS(Text text, unsigned char wanted) noexcept nogil
-    uint64_t SPECIAL(Text text) noexcept nogil
-    uint64_t CELL_MARKS(Text text, unsigned char one, unsigned char other) noexcept nogil
+    void STAY_BRANCH() noexcept nogil
     void PREFETCH(const void* address) noexcept nogil
 
 cdef extern from *:
