@@ -17,8 +17,8 @@ for a column, own columns (``_own``), the public class (``_kernel``), answers as
 (``_answer``), many answers at once (``_many``), and values of fields (``_values``).
 
 Code without an open dataset is in extension modules of its own; they compile in parallel:
-``_arrays``, ``_logs``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``,
-``_parse_words.pxd`` and ``_words.pxd`` that it calls.
+``_arrays``, ``_logs``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``
+and ``_words.pxd`` that it calls.
 """
 
 cimport cython
@@ -39,8 +39,7 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from geolookup.kernel._address cimport LONGEST, Address, _embedded, _write_ipv6, _write_octets
-from geolookup.kernel._parse_words cimport QUICK_IPV6, _parse_quickly
+from geolookup.kernel._address cimport LONGEST, Address, _embedded, _parse, _write_ipv6, _write_octets
 from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, STAY_BRANCH, Text
 
 cdef extern from "Python.h":

@@ -149,16 +149,16 @@ cdef int _find(State state, object ip, Match* answer) except -1:
 
 
 cdef inline bint _read_text(object ip, Address* address) noexcept:
-    """Parse a text, copied to where ``_parse_quickly`` may read the bytes after it."""
-    # On the stack, padded with NUL: no address has one, and ``_parse_quickly`` reads 48 bytes.
-    cdef unsigned char text[QUICK_IPV6]
+    """Parse a text, copied to where vectors may read the bytes after it."""
+    # On the stack, padded with NUL: no address has one.
+    cdef unsigned char text[GROUPS_ROOM]
     cdef Py_ssize_t size = PyUnicode_GET_LENGTH(ip)
     # In a compact ASCII string, a character is a byte.
     if size > LONGEST or not PyUnicode_IS_COMPACT_ASCII(ip):
         return False
     memcpy(text, PyUnicode_1BYTE_DATA(ip), size)
-    memset(text + size, 0, QUICK_IPV6 - size)
-    return _parse_quickly(text, size, QUICK_IPV6, address)
+    memset(text + size, 0, GROUPS_ROOM - size)
+    return _parse_one(text, GROUPS_ROOM, 0, size, address)
 
 
 cdef bint _read_object(object ip, Address* address) except -1:

@@ -259,7 +259,7 @@ cdef Py_ssize_t _read_lines(State state, bytes lines, Py_ssize_t begin, Batch* b
         address = &batch.answers[batch.count].address
         # White space beyond ASCII can only be at an end that is not ASCII: U+00A0 is C2 A0.
         if begin < end and (text[begin] | text[end - 1]) < 128:
-            if not _parse_quickly(text + begin, end - begin, size - begin, address):
+            if not _parse_one(text, size, begin, end, address):
                 address.family = 0
         elif not _read_stripped(lines[begin:end], address):
             begin = following

@@ -212,7 +212,7 @@ cdef void _advance(
             row = positions[at]
             row += half & (0 - <uint32_t>(table[row + half] <= keys[at]))
             positions[at] = row
-            PREFETCH(&table[row + after])
+            pass
 
 
 cdef inline Py_ssize_t _last_in_half(State state, Py_ssize_t last, Address* address) noexcept nogil:

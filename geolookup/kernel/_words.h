@@ -13,7 +13,6 @@
 #endif
 
 #define EACH_BYTE 0x0101010101010101ull
-#define EACH_WORD 0x0000000100000001ull
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -71,8 +70,5 @@ static inline uint64_t MARKS(const unsigned char* text, unsigned char wanted) {
     return marks8(text, wanted) | marks8(text + 8, wanted) << 8;
 #endif
 }
-
-/* The least octet of 0 to 3 digits: an octet below it has a leading zero. */
-static const uint64_t LEAST_OCTET[4] = {0, 0, 10, 100};
 
 #endif
