@@ -65,16 +65,16 @@ def near_match(
     If none is similar, return ``fallback``, by default the list of the legal words. ``argument`` is
     the text before the word: ``column=``, or ``--ip-column`` and a blank.
     """
-    names = [str(word) for word in words]
+    names = [*map(str, words)]
     near = near_word(str(word), names)
     if near is not None:
         return suggestion(near, argument=argument)
     if fallback is not None:
         return fallback
     start = f"name another by {argument.strip()}; " if argument else ""
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    known = f"known are {', '.join(names[:_LISTED])}{more}" if names else "none is known"
-    return start + known
+    rest = len(names) - _LISTED
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return start + (f"known are {', '.join(names[:_LISTED])}{more}" if names else "none is known")
 
 
 def near_word(word: str, words: Iterable[str], *, cutoff: float = 0.6) -> str | None:
@@ -95,11 +95,10 @@ def suggestion(*words: str, argument: str = "") -> str:
 
 
 class GeoLookupError(Exception):
-    """Base of the errors that geolookup defines; wrong arguments raise ValueError or TypeError."""
+    """Base of the errors that geolookup defines; wrong arguments raise ValueError or TypeError.
 
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        # The inherited method would call the constructor with the text of the error.
-        return _unpickle, (type(self), self.args, self.__dict__)
+    They can be pickled: ``args`` are arguments of the constructor, and ``__str__`` makes the text.
+    """
 
 
 class ContractError(GeoLookupError):
@@ -109,9 +108,8 @@ class ContractError(GeoLookupError):
     message: ClassVar[str]
     http_status: ClassVar[int]
 
-    def __init__(self) -> None:
-        # No argument: the text must not contain the address that was looked up.
-        super().__init__(self.message)
+    def __str__(self) -> str:
+        return self.message
 
 
 class AddressError(ContractError, ValueError):
@@ -179,7 +177,7 @@ class RateLimitError(ContractError):
     http_status = 429
 
     def __init__(self, retry_after: float = 1.0) -> None:
-        super().__init__()
+        super().__init__(retry_after)
         self.retry_after = retry_after
 
 
@@ -194,17 +192,30 @@ class QuotaError(ContractError):
 class PathError(GeoLookupError):
     """Base of the errors about one file or folder: ``path``, ``problem``, ``remedy``.
 
-    The text is one line: "path: problem; remedy", with control characters escaped.
+    ``line`` or ``row`` is the place in the file, from 1, and ``wait`` the number of seconds that a
+    server asks to wait; None if none applies. The text is one line: "path: problem; remedy", with
+    control characters escaped.
     """
 
     def __init__(
-        self, path: str | PathLike[str], problem: str, remedy: str, *, where: str | None = None
+        self,
+        path: str | PathLike[str],
+        problem: str,
+        remedy: str = "",
+        *,
+        line: int | None = None,
+        row: int | None = None,
+        wait: float | None = None,
     ) -> None:
-        self.path = fspath(path)
-        self.problem = problem
-        self.remedy = remedy
-        text = f"{where or self.path}: {problem}" + (f"; {remedy}" if remedy else "")
-        super().__init__(_escape(text))
+        self.path, self.problem, self.remedy = fspath(path), problem, remedy
+        self.line, self.row, self.wait = line, row, wait
+        super().__init__(self.path, problem, remedy)
+
+    def __str__(self) -> str:
+        line = "" if self.line is None else f":{self.line}"
+        row = "" if self.row is None else f", row {self.row}"
+        text = f"{self.path}{line}{row}: {self.problem}"
+        return _escape(f"{text}; {self.remedy}" if self.remedy else text)
 
 
 class DatasetError(PathError):
@@ -225,55 +236,16 @@ class KeyFileError(PathError):
 class MirrorError(PathError):
     """A mirror that does not answer, or whose files are not those that its index states.
 
-    The store that follows it stays unchanged. ``wait`` is the number of seconds that the mirror
-    asks to wait, None if it asks for none.
+    The store that follows it stays unchanged.
     """
-
-    def __init__(
-        self, path: str | PathLike[str], problem: str, remedy: str, *, wait: float | None = None
-    ) -> None:
-        self.wait = wait
-        super().__init__(path, problem, remedy)
 
 
 class BuildError(PathError):
-    """Invalid input of a build: recipe, source or table.
-
-    ``line`` is the line of the file ``path``, from 1; None if no line applies.
-    """
-
-    def __init__(
-        self, path: str | PathLike[str], problem: str, *, line: int | None = None, remedy: str = ""
-    ) -> None:
-        self.line = line
-        where = None if line is None else f"{fspath(path)}:{line}"
-        super().__init__(path, problem, remedy, where=where)
-
-
-class QualityError(GeoLookupError):
-    """A dataset that does not meet the demands of its recipe, ``[quality]``; nothing is written.
-
-    ``problems`` are lines: each failed demand with the observed values and a remedy. ``report`` is
-    the build report: its ``quality`` has all demands.
-    """
-
-    def __init__(self, problems: Iterable[str], report: object = None) -> None:
-        self.problems = tuple(map(_escape, problems))
-        self.report = report
-        super().__init__("; ".join(self.problems))
+    """Invalid input of a build: recipe, source or table."""
 
 
 class DownloadError(BuildError):
-    """A remote file that a server or bucket does not deliver.
-
-    ``wait`` is the number of seconds that the server asks to wait, None if it asks for none.
-    """
-
-    def __init__(
-        self, path: str | PathLike[str], problem: str, *, wait: float | None, remedy: str
-    ) -> None:
-        self.wait = wait
-        super().__init__(path, problem, remedy=remedy)
+    """A remote file that a server or bucket does not deliver."""
 
 
 class MissingFileError(DownloadError):
@@ -283,23 +255,56 @@ class MissingFileError(DownloadError):
 class TableFileError(PathError):
     """A table file that cannot be read or written with the given options.
 
-    The text names the file, and the row (from 1) if it is known. It never contains the content of a
-    cell: that may be an address.
+    The text never contains the content of a cell: that may be an address.
     """
 
-    def __init__(
-        self, path: str | PathLike[str], problem: str, remedy: str, *, row: int | None = None
-    ) -> None:
-        self.row = row
-        where = None if row is None else f"{fspath(path)}, row {row}"
-        super().__init__(path, problem, remedy, where=where)
+
+class AccountsError(PathError):
+    """An account store that cannot be used; without it no request is admitted.
+
+    ``path`` is the store, without a password. The contract does not define this error: over HTTP it
+    is a 503 with ``Retry-After``.
+    """
+
+    http_status: ClassVar[int] = 503
+    retry_after: ClassVar[float] = 1.0
+
+
+class _ProblemsError(GeoLookupError):
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(map(_escape, problems))
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "; ".join(self.problems)
+
+
+class QualityError(_ProblemsError):
+    """A dataset that does not meet the demands of its recipe, ``[quality]``; nothing is written.
+
+    ``problems`` are lines: each failed demand with the observed values and a remedy. ``report`` is
+    the build report: its ``quality`` has all demands.
+    """
+
+    def __init__(self, problems: Iterable[str], report: object = None) -> None:
+        super().__init__(problems)
+        self.report = report
+
+
+class UpdateError(_ProblemsError):
+    """A source failed, or a gate refused the result of an update; the store stays unchanged.
+
+    ``problems`` are lines: each source that failed or gate that refused, and what to do. ``wait``
+    is the number of seconds that a server asks to wait, None if it asks for none.
+    """
+
+    def __init__(self, problems: Iterable[str], *, wait: float | None = None) -> None:
+        super().__init__(problems)
+        self.wait = wait
 
 
 class _RequestError(GeoLookupError):
-    """A call whose options cannot be met.
-
-    ``problem`` and ``remedy`` are the two parts of the text.
-    """
+    """A call whose options cannot be met: ``problem`` and ``remedy`` are the parts of the text."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(problem, remedy)
@@ -317,28 +322,11 @@ class ExportError(_RequestError):
     """An unknown format of an export, or an option that its format does not have."""
 
 
-class AccountsError(GeoLookupError):
-    """An account store that cannot be used; without it no request is admitted.
-
-    The text names the store (without a password), the problem and the remedy. The
-    contract does not define this error: over HTTP it is a 503 with ``Retry-After``.
-    """
-
-    http_status: ClassVar[int] = 503
-    retry_after: ClassVar[float] = 1.0
-
-    def __init__(self, store: str, problem: str, remedy: str) -> None:
-        self.store = store
-        self.problem = problem
-        self.remedy = remedy
-        super().__init__(_escape(f"{store}: {problem}; {remedy}"))
-
-
 class PlansError(GeoLookupError):
     """An unknown plan, or a plans file that cannot be read."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(_escape(text))
+    def __str__(self) -> str:
+        return _escape(super().__str__())
 
 
 class SettingsError(GeoLookupError):
@@ -348,24 +336,11 @@ class SettingsError(GeoLookupError):
     """
 
 
-class UpdateError(GeoLookupError):
-    """A source failed, or a gate refused the result of an update; the store stays unchanged.
-
-    ``problems`` are lines: each source that failed or gate that refused, and what to do. ``wait``
-    is the number of seconds that a server asks to wait, None if it asks for none.
-    """
-
-    def __init__(self, problems: Iterable[str], *, wait: float | None = None) -> None:
-        self.problems = tuple(map(_escape, problems))
-        self.wait = wait
-        super().__init__("; ".join(self.problems))
-
-
 class ClosedError(GeoLookupError):
     """The engine is closed; open the dataset again for more lookups."""
 
-    def __init__(self) -> None:
-        super().__init__("the engine is closed; open the dataset again")
+    def __str__(self) -> str:
+        return "the engine is closed; open the dataset again"
 
 
 def _escape(text: str) -> str:
@@ -373,12 +348,3 @@ def _escape(text: str) -> str:
     if text.isprintable():
         return text
     return text.translate({code: ascii(chr(code))[1:-1] for code in CONTROLS})
-
-
-def _unpickle(
-    kind: type[GeoLookupError], args: tuple[object, ...], state: dict[str, object]
-) -> GeoLookupError:
-    """Restore a pickled error without its constructor, whose arguments differ."""
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(state)
-    return error

@@ -37,7 +37,6 @@ from geolookup.kernel.lookups import state_of
 @table_options.as_of_column
 @options.dataset
 @options.age_notice
-@click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
 @click.option(
     "--threads", metavar="N", type=click.IntRange(min=1), help="Threads. [default: one per core]"
 )
@@ -58,11 +57,11 @@ def enrich(
 ) -> None:
     """Copy INPUT and add columns of answers. INPUT is a file, a folder, or - for standard input.
 
-    Reads and writes CSV, TSV, JSON lines, Parquet and Arrow, also compressed (.gz, .bz2,
-    .xz, .zst). The suffix decides the format. Reads logs of web servers (.log). Existing
+    Reads and writes CSV, TSV, JSON lines and Parquet, also compressed (.gz, .bz2, .xz,
+    .zst). The suffix decides the format. Reads logs of web servers (.log). Existing
     columns keep their names, types and values. An output is written completely or not at
-    all. In a folder, outputs that are up to date are skipped. Exits with 2 if an input or
-    output cannot be used.
+    all. In a folder, outputs that exist are kept. Exits with 2 if an input or output
+    cannot be used.
 
     Example: geolookup enrich visits.csv --output located.csv --fields country,city,asn
     """

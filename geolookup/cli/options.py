@@ -13,7 +13,7 @@ import click
 from geolookup import cli
 from geolookup.cli import fail
 from geolookup.contract.localtime import instant
-from geolookup.filesystem.lock_waiting import TIMEOUT, TIMEOUT_VARIABLE
+from geolookup.filesystem.locks import TIMEOUT, TIMEOUT_VARIABLE
 from geolookup.store.paths import dataset_path
 from geolookup.store.pointer import KEEP, KEEP_UNPACKED
 from geolookup.store.requirements import AGE_NOTICE

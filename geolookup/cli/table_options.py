@@ -79,9 +79,9 @@ top = limit("--top", "Number of countries, of cities and of networks to list.", 
 
 
 def _check_zone(context: click.Context, _option: object, value: str | None) -> str | None:
-    from geolookup.contract.localtime import period
+    from geolookup.contract.tzdatabase import zone_file
 
-    if value is not None and period(value, 0) is None:
+    if value is not None and zone_file(value) is None:
         fail(f"--time-zone {value!r} is not a time zone; write one like Europe/Berlin, or UTC")
     columns = [context.params.get(name) for name in ("time_column", "as_of_column")]
     if value is not None and columns == [None, None]:

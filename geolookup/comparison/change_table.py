@@ -45,8 +45,6 @@ BATCH = 1 << 17
 #: The columns with the ends of ranges, by family; in rows of the other family they are null.
 ENDS = {family: tuple(f"{end}_ipv{family}" for end in TYPED.names) for family in (4, 6)}
 _TYPED_ENDS = [(name, TYPED.types[family]) for family in ENDS for name in ENDS[family]]
-#: The formats with types for addresses; the others have texts.
-_TYPED = ("parquet", "arrow")
 _SUFFIXES = "write .csv, .jsonl or .parquet"
 
 
@@ -99,7 +97,7 @@ def write_rows(compared: DatasetPair, output: str, *, force: bool = False) -> in
     if kind is None or kind.format.write is None:
         raise TableFileError(output, "the suffix names no format of tables", _SUFFIXES)
     check_file(Path(output), force=force)
-    rows = reader(compared, texts=kind.format.name not in _TYPED)
+    rows = reader(compared, texts=kind.format.is_text)
     with open_output(output, kind.compression, force=force) as stream:
         return write_batches(rows, kind.format.write(stream, rows.schema, WriteOptions()))
 

@@ -21,7 +21,7 @@ from geolookup.dataset.intervals import F64, Addresses, MixedAddresses, overlay
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import column_at
 from geolookup.files.table_files import AddressColumn, TableFile, open_addresses, table_files
-from geolookup.tables.addresses import of_family, parse_column
+from geolookup.tables.locate import of_family, parse_column
 
 
 @dataclass(frozen=True, slots=True)

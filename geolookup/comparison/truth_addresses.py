@@ -18,7 +18,7 @@ from geolookup.errors import TableFileError
 from geolookup.files.row_streams import ReadOptions
 from geolookup.files.table_files import TableFile, column_names, known_kind, open_table
 from geolookup.prefixes.texts import address_texts
-from geolookup.tables.addresses import parse_column
+from geolookup.tables.locate import parse_column
 
 _ADDRESS = "network"
 #: By column of a source, the names of columns, in lower case with underscores.

@@ -180,10 +180,11 @@ def concat(parts: Sequence[Addresses]) -> Addresses:
 def clamp(addresses: Addresses, least: int, most: int) -> Addresses:
     """Return the addresses limited to ``least`` … ``most``."""
     first, last = (Addresses.of(addresses.family, [end]) for end in (least, most))
-    at = np.arange(len(addresses))
-    at[addresses < first] = len(at)
-    at[last < addresses] = len(at) + 1
-    return concat([addresses, first, last])[at]
+    clamped = [column.copy() for column in addresses.columns()]
+    for end, is_beyond in ((first, addresses < first), (last, last < addresses)):
+        for column, value in zip(clamped, end.columns(), strict=True):
+            column[is_beyond] = value
+    return Addresses(*clamped)
 
 
 def is_partition(starts: Addresses, first: int = 0) -> bool:

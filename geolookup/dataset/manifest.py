@@ -141,13 +141,13 @@ class Manifest:
 
     def canonical(self) -> bytes:
         """Return its one serialisation."""
-        from geolookup.dataset.checksums import canonical
+        from geolookup.dataset.digests import canonical
 
         return canonical(self._document)
 
     def logical(self) -> bytes:
         """Return the canonical text that the generation id covers, besides the columns."""
-        from geolookup.dataset.checksums import canonical
+        from geolookup.dataset.digests import canonical
 
         members = self._document.items()
         return canonical({name: value for name, value in members if name not in _PHYSICAL})

@@ -22,7 +22,6 @@ from geolookup.filesystem.atomic import (
     check_folder,
     output_errors,
     staged_file,
-    staged_file_in_folder,
     staged_folder,
 )
 from geolookup.filesystem.unpacking import compression
@@ -55,11 +54,9 @@ def _check_outside(dataset: Dataset, output: Path) -> None:
 
 
 @contextmanager
-def _file(output: str, export_format: ExportFormat, force: bool) -> Iterator[Path]:
+def _file(output: str, _export_format: ExportFormat, force: bool) -> Iterator[Path]:
     check_file(Path(output), force=force)
-    # A library that creates a database also creates files beside it: they need a folder.
-    staged = staged_file_in_folder if export_format.output == "database" else staged_file
-    with staged(Path(output), force=force) as fresh:
+    with staged_file(Path(output), force=force) as fresh:
         yield fresh
 
 
@@ -89,7 +86,6 @@ def _stream(output: str, _export_format: ExportFormat, force: bool) -> Iterator[
 
 _KINDS: dict[str, Callable[[str, ExportFormat, bool], AbstractContextManager[Any]]] = {
     "file": _file,
-    "database": _file,
     "folder": _folder,
     "stream": _stream,
 }

@@ -9,10 +9,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -96,32 +97,20 @@ def input_name(path: str) -> str:
 def open_output(path: str, compression: str | None, *, force: bool = True) -> Iterator[Any]:
     """Yield a stream to write to; a file gets its name only if the block succeeds.
 
-    ``force`` replaces an existing file.
+    ``force`` replaces an existing file. Standard output is not compressed.
     """
-    with ExitStack() as stack:
-        if path == STANDARD:
-            if not sys.stdout:
-                raise TableFileError("standard output", "is closed", "name a file")
-            raw = sys.stdout.buffer
-        else:
-            fresh = stack.enter_context(staged_file(Path(path), force=force))
-            raw = stack.enter_context(pa.OSFile(str(fresh), "wb"))
-            if compression is None:
-                yield raw
-                return
-        end: Any = _Output(raw)
-        packed = end if compression is None else _COMPRESSORS[compression](end)
-        try:
-            yield packed if isinstance(packed, pa.NativeFile) else pa.PythonFile(packed, "w")
-            if packed is not end:
-                packed.close()
-            end.flush()
-        except BaseException:
-            end.close()
-            with suppress(OSError, ValueError):
-                packed.close()  # ends its threads
-            raise
-        end.close()
+    if path == STANDARD:
+        if not sys.stdout:
+            raise TableFileError("standard output", "is closed", "name a file")
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with (
+        staged_file(Path(path), force=force) as fresh,
+        pa.OSFile(str(fresh), "wb") as raw,
+        _COMPRESSORS[compression](raw) as packed,
+    ):
+        yield packed
 
 
 def _gzip(stream: Any) -> Any:
@@ -133,44 +122,10 @@ def _gzip(stream: Any) -> Any:
     return on_threads.open(stream, "wb", _GZIP_LEVEL, threads=cores())
 
 
-_COMPRESSORS: dict[str, Callable[[Any], Any]] = {
+_COMPRESSORS: dict[str | None, Callable[[Any], Any]] = {
+    None: nullcontext,
     ".gz": _gzip,
-    ".bz2": lambda stream: bz2.BZ2File(stream, "wb"),
-    ".xz": lambda stream: lzma.LZMAFile(stream, "wb"),
-    ".zst": lambda stream: pa.CompressedOutputStream(pa.PythonFile(stream, "w"), "zstd"),
+    ".bz2": partial(bz2.BZ2File, mode="wb"),
+    ".xz": partial(lzma.LZMAFile, mode="wb"),
+    ".zst": lambda stream: pa.CompressedOutputStream(stream, "zstd"),
 }
-
-
-class _Output:
-    """A stream with a position: formats need one, and a pipe has none.
-
-    After an error nothing more is written, not even the footer of a format or a compression.
-    """
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._position = 0
-        self._broken = False
-        self.closed = False
-
-    def write(self, data: Any) -> int:
-        """Write all bytes, or none after the reader has closed the pipe."""
-        if not self._broken:
-            try:
-                self._stream.write(data)
-            except OSError:
-                self._broken = True
-                raise
-        self._position += len(data)
-        return len(data)
-
-    def tell(self) -> int:
-        return self._position
-
-    def flush(self) -> None:
-        if not self._broken:
-            self._stream.flush()
-
-    def close(self) -> None:
-        """Stop writing; the stream itself stays open."""
-        self._broken = True

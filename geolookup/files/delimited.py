@@ -10,6 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
@@ -35,6 +36,7 @@ from geolookup.parallel import in_order
 _BLOCK = 1 << 22
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _ROW = re.compile(r"Row #(\d+)")
+_LINE_END = re.compile(rb"\r\n|\r|\n|\Z")
 
 
 def write_delimited(
@@ -48,18 +50,21 @@ def write_delimited(
 
 
 def read_delimited(stream: InputStream, options: ReadOptions, delimiter: str) -> Rows:
-    """Return the rows, all columns as text unless ``infer_types``; threads parse blocks."""
+    """Return the rows, all columns as text; threads parse blocks."""
     delimiter = options.delimiter or delimiter
     blocks = _blocks(stream.plain, options.name, delimiter)
     first = next(blocks, b"")
-    names, header_lines = _first_record(first, delimiter, options.name)
-    if not options.header:
-        names, header_lines = [f"column{at}" for at in range(1, len(names) + 1)], 0
+    names, lines = _first_record(first, delimiter, options.name)
+    if options.header:
+        ends = [match.end() for match in islice(_LINE_END.finditer(first), lines)]
+        first = first[max(ends, default=0) :]
+    else:
+        names = [f"column{at}" for at in range(1, len(names) + 1)]
     _check_header(names, options)
-    parser = _Parser(names, options, delimiter)
-    schema = parser.parse_first(first, header_lines)
-    batches, numbers = parser.batches(blocks), RowNumbers(1 + int(options.header))
-    return Rows(schema, batches, numbers=numbers)
+    columns = options.keys if options.others == "dropped" and options.keys else names
+    schema = pa.schema([(name, pa.string()) for name in columns])
+    batches = _batches(chain([first] if first else [], blocks), names, schema, options, delimiter)
+    return Rows(schema, batches, numbers=RowNumbers(1 + int(options.header)))
 
 
 def _blocks(plain: Any, name: str, delimiter: str) -> Iterator[bytes]:
@@ -96,91 +101,63 @@ def _check_header(names: list[str], options: ReadOptions) -> None:
     check_columns(options, names)
 
 
-class _Parser:
-    """Parses blocks of one file; the first decides the types.
+def _batches(
+    blocks: Iterator[bytes],
+    names: list[str],
+    schema: pa.Schema,
+    options: ReadOptions,
+    delimiter: str,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of blocks; TableFileError for a row that cannot be read."""
+    # Arrow receives numbers as names: a name can occur twice.
+    numbers = [str(at) for at in range(len(names))]
+    parse_options = arrow_csv.ParseOptions(
+        delimiter=delimiter,
+        newlines_in_values=True,
+        ignore_empty_lines=len(names) > 1,  # in a file of one column, they are empty cells
+    )
+    is_whole = schema.names == names
+    convert_options = arrow_csv.ConvertOptions(
+        column_types=dict.fromkeys(numbers, pa.string()),
+        include_columns=numbers if is_whole else [str(names.index(key)) for key in schema.names],
+        check_utf8=options.others == "typed",
+        # An empty cell is null, "" is an empty text.
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        null_values=[""],
+    )
 
-    Arrow receives numbers as names: a name can occur twice.
-    """
-
-    def __init__(self, names: list[str], options: ReadOptions, delimiter: str) -> None:
-        self._names, self._options = names, options
-        keys = [str(names.index(key)) for key in options.keys]
-        is_inferred = options.infer_types and options.others == "typed"
-        texts = keys[:1] if is_inferred else map(str, range(len(names)))
-        self._passed = int(options.header)  # rows of the file, for messages
-        self._parse_options = arrow_csv.ParseOptions(
-            delimiter=delimiter,
-            newlines_in_values=True,
-            # In a file of one column an empty line is an empty cell.
-            ignore_empty_lines=len(names) > 1,
-        )
-        self._convert_options = arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(texts, pa.string()),
-            # An empty list means all columns.
-            include_columns=keys if options.others == "dropped" else [],
-            check_utf8=options.others == "typed",
-            # An empty cell is null, "" is an empty text.
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-            null_values=[""],
-        )
-
-    def parse_first(self, block: bytes, header_lines: int) -> pa.Schema:
-        """Parse the first block after its header; return the schema of all rows."""
-        try:
-            first = self._parse(block, header_lines)
-        except pa.ArrowInvalid as error:
-            self._passed -= header_lines
-            raise self._error(str(error)) from None  # Arrow's text quotes cells
-        self._convert_options.column_types = first.schema
-        names = [self._names[int(name)] for name in first.schema.names]
-        self._first = first.rename_columns(names)
-        return self._first.schema
-
-    def batches(self, blocks: Iterator[bytes]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the first block and of further blocks; TableFileError if damaged."""
-        schema = self._first.schema
-        yield self._first
-        self._passed += len(self._first)
-        with in_order(self._parse, blocks) as parsed:
-            try:
-                for batch in parsed:
-                    yield pa.record_batch(batch.columns, schema=schema)
-                    self._passed += len(batch)
-            except pa.ArrowInvalid as error:
-                raise self._error(str(error)) from None
-
-    def _parse(self, block: bytes, skipped_lines: int = 0) -> pa.RecordBatch:
+    def parse(block: bytes) -> pa.RecordBatch:
         if not block.endswith((b"\n", b"\r")):
-            # Arrow skips only lines with a line end. Without one, a last empty cell after "" is
-            # an empty text, not null.
+            # Without a line end, a last empty cell after "" is an empty text, not null.
             block += b"\n"
-        table = arrow_csv.read_csv(
-            pa.py_buffer(block),
-            # With one thread, errors of Arrow have the row number.
-            arrow_csv.ReadOptions(
-                use_threads=False,
-                block_size=len(block) + 1,  # all of it at once
-                column_names=[str(at) for at in range(len(self._names))],
-                skip_rows=skipped_lines,
-            ),
-            self._parse_options,
-            self._convert_options,
+        # With one thread, and all of it at once, errors of Arrow have the row number.
+        read_options = arrow_csv.ReadOptions(
+            use_threads=False, block_size=len(block) + 1, column_names=numbers
         )
-        columns = [column.combine_chunks() for column in table.columns]
-        return pa.RecordBatch.from_arrays(columns, schema=table.schema)
+        table = arrow_csv.read_csv(
+            pa.py_buffer(block), read_options, parse_options, convert_options
+        )
+        return pa.record_batch([one.combine_chunks() for one in table.columns], schema=schema)
 
-    def _error(self, cause: str) -> TableFileError:
-        """Return the error for Arrow's message about the block after the rows that passed."""
-        name, row_match = self._options.name, _ROW.search(cause)
-        row = self._passed + int(row_match[1]) if row_match else None
-        if ragged := _RAGGED.search(cause):
-            first = "the header, row 1," if self._options.header else "row 1"
-            problem = f"{ragged[2]} cells where {first} has {ragged[1]}"
-            return TableFileError(name, problem, "repair the row", row=row)
-        if "UTF8" in cause:
-            return TableFileError(name, "is not UTF-8", "convert the file first", row=row)
-        if "conversion error" in cause:
-            problem = "a value is not of the type of the values before it"
-            return TableFileError(name, problem, "leave out --infer-types", row=row)
-        return TableFileError(name, "is damaged or not CSV", "is it whole?", row=row)
+    passed = int(options.header)
+    with in_order(parse, blocks) as batches:
+        try:
+            for batch in batches:
+                yield batch
+                passed += len(batch)
+        except pa.ArrowInvalid as error:  # its text quotes cells
+            raise _explained(str(error), options, passed) from None
+
+
+def _explained(cause: str, options: ReadOptions, passed: int) -> TableFileError:
+    """Return the error for Arrow's message about a block, after ``passed`` rows of the file."""
+    name, row_match = options.name, _ROW.search(cause)
+    row = passed + int(row_match[1]) if row_match else None
+    if ragged := _RAGGED.search(cause):
+        first = "the header, row 1," if options.header else "row 1"
+        problem = f"{ragged[2]} cells where {first} has {ragged[1]}"
+        return TableFileError(name, problem, "repair the row", row=row)
+    if "UTF8" in cause:
+        return TableFileError(name, "is not UTF-8", "convert the file first", row=row)
+    return TableFileError(name, "is damaged or not CSV", "is it whole?", row=row)

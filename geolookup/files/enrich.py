@@ -1,19 +1,18 @@
 """Files with columns of answers after their own columns.
 
-Strategy: rows are read, enriched, counted and written a batch at a time. A thread writes in the
-background while the next batches are read and looked up; other threads parse. Only the addresses
-and instants pass through the engine, with numbers as names: no new column has such a name. The
-engine always adds error codes, and whether anything is known; both are counted.
+Strategy: rows are read, enriched, counted and written a batch at a time. A thread writes while the
+next batches are read and looked up; other threads parse. Only the addresses and instants pass
+through the engine, with numbers as names: no new column has such a name. The engine always adds
+error codes, and whether anything is known; both are counted.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,7 +25,7 @@ from geolookup.errors import (
     PrivateAddressError,
     TableFileError,
 )
-from geolookup.files.byte_streams import input_name, open_output
+from geolookup.files.byte_streams import STANDARD, input_name, open_output
 from geolookup.files.refused import InvalidRows
 from geolookup.files.row_streams import (
     ReadOptions,
@@ -38,18 +37,14 @@ from geolookup.files.row_streams import (
 from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, TableFile, open_table
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.kernel.lookups import state_of
+from geolookup.parallel import in_order
 from geolookup.tables import enrich
 from geolookup.tables.generations import RowsWithoutGeneration
 from geolookup.tables.locate import CHUNK
 from geolookup.tables.take import of_table
 
-if TYPE_CHECKING:
-    from geolookup.contract.schema import Schema
-
 #: Names inside the engine of the addresses, the instants, and the instants of generations.
 _ADDRESS, _TIME, _AS_OF = "0", "1", "2"
-#: Batches that may wait for the background writer while it writes a row group.
-_WAITING = 16
 #: Called after each batch with the fraction of the file that was read, None if unknown.
 Step = Callable[[float | None], None]
 
@@ -70,16 +65,7 @@ class EnrichOptions:
     error_code: bool = False
     threads: int | None = None
     delimiter: str | None = None
-    infer_types: bool = False
     header: bool = True  # of CSV, read and written
-
-    def paths(self, schema: Schema) -> list[str]:
-        """Return the paths of the fields, groups expanded; ValueError for an unknown field.
-
-        The error code is not among them: it is always the last column.
-        """
-        fields = of_table(self.fields, schema=schema)
-        return [field.path for field in fields if field != ERROR_CODE]
 
     def keys(self) -> dict[str, str]:
         """Return the columns of addresses and instants, each with the option that names it."""
@@ -92,38 +78,14 @@ class EnrichOptions:
 
 @dataclass(slots=True)
 class Counts:
-    """The number of rows, of located rows, and of refused rows by error code."""
+    """The number of rows, of located rows, and of rows with invalid and private addresses."""
 
     rows: int = 0
     located: int = 0
-    notes: list[str] = field(default_factory=list)  # about rows of files that were not read
+    invalid: int = 0
+    private: int = 0
     without_generation: RowsWithoutGeneration = field(default_factory=RowsWithoutGeneration)
-    refused: dict[int, int] = field(
-        default_factory=lambda: {InvalidAddressError.code: 0, PrivateAddressError.code: 0}
-    )
-
-    def add(self, codes: pa.Array, is_known: pa.Array) -> None:
-        """Count a batch by its error codes, and by whether anything is known."""
-        self.rows += len(codes)
-        self.located += is_known.true_count
-        for code in self.refused:
-            self.refused[code] += pc.sum(pc.equal(codes, code)).as_py() or 0
-
-    @property
-    def unknown(self) -> int:
-        """Rows with a public address about which nothing is known."""
-        answered = self.rows - self.without_generation.total
-        return answered - self.located - self.invalid - self.private
-
-    @property
-    def invalid(self) -> int:
-        """Rows without a well-formed address."""
-        return self.refused[InvalidAddressError.code]
-
-    @property
-    def private(self) -> int:
-        """Rows with a private address."""
-        return self.refused[PrivateAddressError.code]
+    notes: list[str] = field(default_factory=list)  # about rows that were not read
 
 
 class EnrichedRows:
@@ -133,29 +95,30 @@ class EnrichedRows:
         self, engine: Engine, rows: Rows, options: EnrichOptions, name: str, counts: Counts
     ) -> None:
         self._rows, self._options, self._name, self._counts = rows, options, name, counts
-        keep = options.on_invalid is not None or rows.malformed is not None
-        self._invalid = InvalidRows(name, options.column, options.clean, keep)
         #: the user's columns of rows that the engine has not returned yet
         self._waiting: deque[pa.RecordBatch] = deque()
         with self._explain_errors():
+            self._keys = self._key_columns(_empty(rows.schema), 0).schema
             self._reader = self._enrich(engine)
-        # instants and address | new columns | error code | known
+        # keys | new columns | error code | known
         end = len(self._reader.schema) - 1 - (not options.error_code)
-        first = len(self._keys(_empty(rows.schema), 0).columns)
-        self._new = range(first, end)
-        new = pa.schema([self._reader.schema.field(at) for at in self._new])
+        self._new = slice(len(self._keys), end)
+        new = pa.schema([*self._reader.schema][self._new])
         # A generation has dictionaries of its own.
         new = new if options.as_of_column is None else plain_schema(new)
         self.schema = pa.schema([*rows.schema, *new], rows.schema.metadata)
-        self._check_names(new.names)
+        twice = {*new.names} & {*rows.schema.names}
+        if twice:
+            problem = f"column {min(twice)!r} exists already"
+            raise TableFileError(name, problem, "pass --prefix")
 
     def _enrich(self, engine: Engine) -> Any:
         options, state = self._options, state_of(engine)
-        schema = self._keys(_empty(self._rows.schema), 0).schema
+        fields = of_table(options.fields, schema=state.dataset.schema)
         return enrich(
             state,
-            pa.RecordBatchReader.from_batches(schema, self._key_batches()),
-            *options.paths(state.dataset.schema),
+            pa.RecordBatchReader.from_batches(self._keys, self._key_batches()),
+            *(field.path for field in fields if field != ERROR_CODE),
             ERROR_CODE.path,
             column=_ADDRESS,
             prefix=options.prefix,
@@ -176,10 +139,10 @@ class EnrichedRows:
             for begin in range(0, len(whole), CHUNK):  # the engine returns as many rows at a time
                 part = whole.slice(begin, CHUNK)
                 self._waiting.append(part)
-                yield self._keys(part, before + begin)
+                yield self._key_columns(part, before + begin)
             before += len(whole)
 
-    def _keys(self, batch: pa.RecordBatch, begin: int) -> pa.RecordBatch:
+    def _key_columns(self, batch: pa.RecordBatch, begin: int) -> pa.RecordBatch:
         options = self._options
         columns = {_ADDRESS: column_at(batch, options.column)}
         for name, column in ((_TIME, options.time_column), (_AS_OF, options.as_of_column)):
@@ -188,26 +151,26 @@ class EnrichedRows:
                 columns[name] = unix_seconds(times, options.time_zone, begin)
         return pa.record_batch([*columns.values()], [*columns])
 
-    def _check_names(self, new: list[str]) -> None:
-        twice = {*new} & {*self._rows.schema.names}
-        if twice:
-            problem = f"column {min(twice)!r} exists already"
-            raise TableFileError(self._name, problem, "pass --prefix")
-
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches to write, in the order of the rows, and count them."""
+        options, counts = self._options, self._counts
+        keep = options.on_invalid is not None or self._rows.malformed is not None
+        invalid_rows = InvalidRows(self._name, options.column, options.clean, keep)
         with self._explain_errors():
             for batch in self._reader:
                 rows, (codes, is_known) = self._waiting.popleft(), batch.columns[-2:]
-                self._counts.add(codes, is_known)
                 is_invalid = pc.equal(codes, InvalidAddressError.code).fill_null(False)
-                self._invalid.add(batch.column(_ADDRESS), is_invalid.to_numpy(False))
-                new = [batch.column(at) for at in self._new]
-                types = self.schema.types[len(rows.columns) :]
-                if self._options.as_of_column is not None:
+                invalid_rows.add(batch.column(_ADDRESS), is_invalid.to_numpy(False))
+                counts.rows += len(rows)
+                counts.located += is_known.true_count
+                counts.invalid += is_invalid.true_count
+                counts.private += pc.equal(codes, PrivateAddressError.code).true_count
+                new = batch.columns[self._new]
+                if options.as_of_column is not None:
+                    types = self.schema.types[len(rows.columns) :]
                     new = [column.cast(kind) for column, kind in zip(new, types, strict=True)]
                 yield pa.record_batch([*rows.columns, *new], schema=self.schema)
-        self._counts.notes += self._invalid.notes()
+        counts.notes += invalid_rows.notes()
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
@@ -240,53 +203,26 @@ def enrich_file(
     Raises TableFileError for an unusable input, OutputError for an output
     that cannot be written, BrokenPipeError.
     """
-    before, is_same = counts.rows, source.kind.format is target.kind.format
-    like = is_same or (source.kind.format.is_delimited and target.kind.format.is_delimited)
-    keys = options.keys()
+    before, name, keys = counts.rows, input_name(source.path), options.keys()
+    read_format, write_format = source.kind.format, target.kind.format
+    others = "as_is" if read_format.is_like(write_format) else "typed"
     read_options = ReadOptions(
-        input_name(source.path),
-        (*keys,),
-        "as_is" if like else "typed",
-        options.delimiter,
-        options.infer_types,
-        options.header,
-        key_options=keys,
+        name, (*keys,), others, options.delimiter, options.header, key_options=keys
     )
-    write_options = WriteOptions(options.delimiter if is_same else None, options.header)
-    write_table = target.kind.format.write
-    assert write_table is not None  # noqa: S101 - the command refuses formats that are read only
+    delimiter = options.delimiter if read_format is write_format else None
+    if write_format.write is None:
+        problem, remedy = f"{write_format.name} is read only", "name another by --output-format"
+        raise TableFileError(target.path, problem, remedy)
+    if target.path == STANDARD and not write_format.is_text:
+        problem = f"{write_format.name} cannot be written to standard output"
+        raise TableFileError(target.path, problem, "name a file")
     with open_table(source, read_options) as table:
-        answers = EnrichedRows(engine, table.rows, options, read_options.name, counts)
+        answers = EnrichedRows(engine, table.rows, options, name, counts)
         with open_output(target.path, target.kind.compression, force=force) as out:
-            sink = write_table(out, answers.schema, write_options)
-            with _in_background(sink.write) as write:
-                for batch in answers.batches():
-                    write(batch)
+            write_options = WriteOptions(delimiter, options.header)
+            sink = write_format.write(out, answers.schema, write_options)
+            with in_order(sink.write, answers.batches(), 1) as written:
+                for _ in written:
                     step(table.fraction(counts.rows - before))
             sink.close()
         counts.notes += table.malformed_notes()
-
-
-@contextmanager
-def _in_background(
-    function: Callable[[pa.RecordBatch], None],
-) -> Iterator[Callable[[pa.RecordBatch], None]]:
-    """Yield a function that passes batches to a thread; it raises that thread's errors.
-
-    Afterwards every batch is written or, if the block failed, none is pending.
-    """
-    waiting: deque[Future[None]] = deque()
-
-    def write(batch: pa.RecordBatch) -> None:
-        waiting.append(thread.submit(function, batch))
-        if len(waiting) > _WAITING or waiting[0].done():
-            waiting.popleft().result()
-
-    with ThreadPoolExecutor(1) as thread:
-        try:
-            yield write
-            while waiting:
-                waiting.popleft().result()
-        finally:
-            for pending in waiting:
-                pending.cancel()

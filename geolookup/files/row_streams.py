@@ -27,7 +27,7 @@ Others = Literal["as_is", "typed", "dropped"]
 #: columns after it are new.
 LINE = "\0line"
 #: Blocks of lines whose numbers are kept, and malformed lines that a message lists.
-_BLOCKS, _LISTED = 256, 5
+_BLOCKS, _LISTED = 64, 5
 #: Of the first and the last number one digit: a search of "1111" does not begin again in it.
 _IPV4 = re.compile(r"\d\.\d+\.\d+\.\d")
 _OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
@@ -51,7 +51,6 @@ class ReadOptions:
     keys: tuple[str, ...]  # the columns that must exist, or paths such as ``request.ip``
     others: Others
     delimiter: str | None = None  # None: the format's own
-    infer_types: bool = False
     header: bool = True  # of CSV: whether the first row names the columns
     log_fields: tuple[str, ...] = ()  # of logs: further columns after the keys
     key_options: Mapping[str, str] = field(default_factory=dict)  # the option that names a key
@@ -71,23 +70,19 @@ class RowNumbers:
     def __init__(self, first: int = 1) -> None:
         self._first = first
         self._rows = 0
-        #: the rows before each of the last blocks, and the line numbers in it: one if consecutive
+        #: the rows before each of the last blocks, and the line numbers in it
         self._blocks: deque[tuple[int, Any]] = deque(maxlen=_BLOCKS)
 
     def add(self, numbers: Any) -> None:
         """Add the line numbers of the next rows, an array of int64."""
-        if len(numbers):
-            # Lines 5 6 7 are stored as 5; 5 7 8 (6 is blank) are stored in full.
-            consecutive = numbers[-1] - numbers[0] == len(numbers) - 1
-            self._blocks.append((self._rows, numbers[:1].copy() if consecutive else numbers))
-            self._rows += len(numbers)
+        self._blocks.append((self._rows, numbers))
+        self._rows += len(numbers)
 
     def of(self, row: int) -> int:
         """Return the number of a row; ``row`` is counted from 0."""
         for before, numbers in reversed(self._blocks):
             if row >= before:
-                at = row - before
-                return int(numbers[at] if len(numbers) > 1 else numbers[0] + at)
+                return int(numbers[row - before])
         return self._first + row
 
     def error(self, name: str, error: Exception, remedy: str) -> TableFileError:

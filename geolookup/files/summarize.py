@@ -125,8 +125,8 @@ class Summary:
     ) -> NDArray[np.bool_]:
         """Count a column of n addresses; return which are invalid.
 
-        With ``clean``, ``contract.cleaning`` cleans them. ``instants`` and ``statuses`` are the instants and status codes of the rows; None: the
-        rows have none.
+        With ``clean``, ``contract.cleaning`` cleans them. ``instants`` and ``statuses`` are the
+        instants and status codes of the rows; None: the rows have none.
         """
         begin, is_invalid = 0, [np.empty(0, bool)]
         for chunk in chunks(column_of(column)):

@@ -14,11 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.errors import TableFileError, near_match
-from geolookup.files.arrow_files import read_ipc, read_parquet, write_ipc, write_parquet
 from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
 from geolookup.files.delimited import read_delimited, write_delimited
 from geolookup.files.lines import read_json, read_list, write_json
-from geolookup.files.logs import Log, LogLines
+from geolookup.files.logs import SHAPES, read_lines, read_log
+from geolookup.files.parquet import read_parquet, write_parquet
 from geolookup.files.row_streams import Others, ReadOptions, Rows, Sink, WriteOptions, column_at
 from geolookup.filesystem.unpacking import COMPRESSED, compression
 from geolookup.tables.locate import address_reader
@@ -40,7 +40,12 @@ class TableFormat:
     suffixes: tuple[str, ...]  # the first is for new files
     read: _Read
     write: _Write | None = None  # None: it is read only
-    is_delimited: bool = False  # formats between which cells pass ``as_is``
+    is_text: bool = True
+    is_delimited: bool = False
+
+    def is_like(self, other: TableFormat) -> bool:
+        """Return whether columns pass ``as_is``: also from CSV to TSV."""
+        return self is other or (self.is_delimited and other.is_delimited)
 
 
 def _delimited(name: str, delimiter: str) -> TableFormat:
@@ -55,13 +60,11 @@ FORMATS = {
         _delimited("csv", ","),
         _delimited("tsv", "\t"),
         TableFormat("jsonl", (".jsonl", ".ndjson"), read_json, write_json),
-        TableFormat("parquet", (".parquet",), read_parquet, write_parquet),
-        TableFormat("arrow", (".arrow", ".ipc", ".feather"), read_ipc, write_ipc),
+        TableFormat("parquet", (".parquet",), read_parquet, write_parquet, is_text=False),
         TableFormat("text", (".txt",), read_list),
-        TableFormat("log", (".log",), Log(None).read),
-        TableFormat("clf", (), Log(False).read),
-        TableFormat("combined", (), Log(True).read),
-        TableFormat("lines", (), LogLines().read),
+        TableFormat("log", (".log",), read_log),
+        *(TableFormat(shape, (), partial(read_log, shape=shape)) for shape in SHAPES),
+        TableFormat("lines", (), read_lines),
     )
 }
 _OF_SUFFIX = {suffix: one for one in FORMATS.values() for suffix in one.suffixes}

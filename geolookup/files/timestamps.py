@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST, LATEST
@@ -34,8 +33,6 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 _AMBIGUOUS = 10**11
 _NAME_ZONE = "pass --time-zone, such as UTC"
 _UNKNOWN_FORM = "a time has an unknown form", "write Unix seconds or ISO 8601 with an offset"
-#: Bytes of a time in the common log format: 10/Oct/2000:13:55:36 -0700
-COMMON_LOG_SIZE = 26
 _TEXT = pa.large_string()
 
 
@@ -174,14 +171,6 @@ def _of_names(texts: pa.Array, begin: int) -> pa.Array:
     seconds, valid = named_month_seconds(texts)
     _refuse(~valid & ~absent, *_UNKNOWN_FORM, begin)
     return pa.array(seconds, mask=absent)
-
-
-def common_log_seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
-    """Return ``named_month_seconds`` of n texts of COMMON_LOG_SIZE bytes, (n, 26)."""
-    size = pa.binary(COMMON_LOG_SIZE)
-    buffers = [None, pa.py_buffer(np.ascontiguousarray(texts))]
-    column = pa.Array.from_buffers(size, len(texts), buffers).cast(pa.large_binary())
-    return named_month_seconds(column.cast(_TEXT, safe=False))
 
 
 def named_month_seconds(texts: pa.Array) -> tuple[Int64, Bools]:

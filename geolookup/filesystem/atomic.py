@@ -1,4 +1,4 @@
-"""Atomic writes: a file or folder is written under a temporary name, synced and renamed.
+"""Atomic writes: a file or folder is written in a temporary folder, synced and renamed.
 
 No file is changed in place. Readers keep the files that they have mapped, and a failure at
 any step leaves the old file or folder. Without ``force`` nothing is replaced, also nothing that
@@ -7,25 +7,24 @@ another process has written since ``check_file`` or ``check_folder``.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache, partial
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from geolookup.errors import OutputError
 from geolookup.filesystem import NUL_IN_NAME
-from geolookup.filesystem.locks import claim, sweep, sweep_once, temporary_name
+from geolookup.filesystem.locks import temporary_folder, temporary_name
 
 #: Constants of Linux, from fcntl.h and linux/fs.h: paths as of the current folder; exchange.
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
+_ANOTHER = "choose another name"
 
 
 def check_folder(
@@ -37,112 +36,93 @@ def check_folder(
     names such a folder.
     """
     with output_errors(output):
-        if not output.parent.is_dir():
-            raise OutputError(output.parent, "no such folder", "create it first")
-        if not (output.exists() or output.is_symlink()):
+        if not _check_name(output, force=force):
             return
-        if not force:
-            raise OutputError(output, "exists already", "choose another name or use --force")
+        problem = ""
         if not output.is_dir() or output.is_symlink():
-            raise OutputError(output, f"is not a {kind} folder", "choose another name")
-        if any(output.iterdir()) and not replaceable(output):
+            problem = f"is not a {kind} folder"
+        elif any(output.iterdir()) and not replaceable(output):
             problem = f"is not empty and not a {kind}"
-            raise OutputError(output, problem, "choose another name")
+        if problem:
+            raise OutputError(output, problem, _ANOTHER)
+
+
+def check_file(output: Path, *, force: bool) -> None:
+    """Raise OutputError unless a file may be written at ``output``."""
+    with output_errors(output):
+        problem = ""
+        if output.is_dir():
+            problem = "is a folder"
+        elif output.exists() and not output.is_file():  # replacing a device would remove it
+            problem = "is not a regular file"
+        if problem:
+            raise OutputError(output, problem, "name a file to write")
+        _check_name(output, force=force)
+
+
+def _check_name(output: Path, *, force: bool) -> bool:
+    """Return whether a name is in use; OutputError if it may not be, or has no folder."""
+    if not output.parent.is_dir():
+        raise OutputError(output.parent, "no such folder", "create it first")
+    is_used = os.path.lexists(output)
+    if is_used and not force:
+        raise OutputError(output, "exists already", f"{_ANOTHER} or use --force")
+    return is_used
 
 
 def check_place(folder: Path) -> None:
     """Raise OutputError unless a folder can be written, or created with its parents."""
     nearest = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
     if not nearest.is_dir():
-        raise OutputError(nearest, "is not a folder", "choose another name")
+        raise OutputError(nearest, "is not a folder", _ANOTHER)
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise OutputError(nearest, "may not be written", "check its permissions")
 
 
-def check_file(output: Path, *, force: bool) -> None:
-    """Raise OutputError unless a file may be written at ``output``."""
-    with output_errors(output):
-        if not output.parent.is_dir():
-            raise OutputError(output.parent, "no such folder", "create it first")
-        if output.is_dir():
-            raise OutputError(output, "is a folder", "name a file to write")
-        if output.exists() and not output.is_file():  # replacing a device would remove it
-            raise OutputError(output, "is not a regular file", "name a file to write")
-        if output.exists() and not force:
-            remedy = "choose another name or use --force"
-            raise OutputError(output, "exists already", remedy)
-
-
 @contextmanager
 def staged_folder(output: Path, mode: int = 0o777, *, force: bool = True) -> Iterator[Path]:
-    """Yield a new folder beside ``output``; rename it into place if the block succeeds.
+    """Yield a new folder; rename it to ``output`` if the block succeeds.
 
     With ``force`` an existing folder is replaced. The mode is ``mode`` without the bits of the
     umask. The system applies it: a process can read its umask only by changing it, for all threads.
-    What killed processes left beside ``output`` is removed first.
     """
-    sweep(output.parent)
-    fresh = temporary_name(output)
-    try:  # from here on: a signal may end the process as soon as the folder exists
-        with output_errors(output), claim(fresh, partial(fresh.mkdir, mode)):
-            yield fresh
-            fsync_folder(fresh)
-            # Content, then name, then the folder's entry: after a power failure the name leads to
-            # a whole folder, the old one or the new one.
-            if force:
-                _rename_into(fresh, output)
-            else:
-                _rename_new(fresh, output)
-            fsync_folder(output.parent)
-    finally:
-        with contextlib.suppress(OSError):
-            _remove(fresh)
+    with output_errors(output), temporary_folder(output) as place:
+        fresh = place / "new"
+        fresh.mkdir(mode)
+        yield fresh
+        fsync_folder(fresh)
+        # Content, then name, then the folder's entry: after a power failure the name leads to
+        # a whole folder, the old one or the new one.
+        if force:
+            _rename_into(fresh, output)
+        else:
+            _rename_new(fresh, output)
+        fsync_folder(output.parent)
 
 
 @contextmanager
 def staged_file(output: Path, mode: int = 0o666, *, force: bool = True) -> Iterator[Path]:
-    """Yield the path of a new file beside ``output``; rename it into place if the block succeeds.
+    """Yield the path of a new file; rename it to ``output`` if the block succeeds.
 
-    With ``force`` an existing file is replaced. The mode is ``mode`` without the umask; see
-    ``staged_folder``.
+    With ``force`` an existing file is replaced. ``mode`` is as in ``staged_folder``.
     """
-    sweep_once(output.parent)
-    fresh = temporary_name(output)
-    try:  # from here on: a signal may end the process as soon as the file exists
-        with output_errors(output), claim(fresh, partial(fresh.touch, mode, exist_ok=False)):
-            yield fresh
-            fsync_file(fresh)
-            _move_into_place(fresh, output, force=force)
-            fsync_folder(output.parent)
-    finally:
-        with contextlib.suppress(OSError):  # what stays is removed as that of a killed process
-            fresh.unlink()
-
-
-@contextmanager
-def staged_file_in_folder(output: Path, *, force: bool = True) -> Iterator[Path]:
-    """Yield a path in a new folder beside ``output``; rename the file into place on success.
-
-    For libraries that create the file themselves, with others beside it. See ``staged_file``.
-    """
-    sweep_once(output.parent)
-    folder = temporary_name(output)
-    try:  # from here on: a signal may end the process as soon as the folder exists
-        with output_errors(output), claim(folder, folder.mkdir):
-            fresh = folder / output.name
-            yield fresh
-            fsync_file(fresh)
-            _move_into_place(fresh, output, force=force)
-            fsync_folder(output.parent)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with output_errors(output), temporary_folder(output) as place:
+        fresh = place / output.name
+        fresh.touch(mode)
+        yield fresh
+        fsync_file(fresh)
+        if force:
+            fresh.replace(output)
+        else:
+            _link_new(fresh, output)
+        fsync_folder(output.parent)
 
 
 @contextmanager
 def output_errors(output: Path) -> Iterator[None]:
     """Turn an OSError into an OutputError that names ``output``; refuse a name with NUL."""
     if "\0" in str(output):
-        raise OutputError(output, NUL_IN_NAME, "choose another name")
+        raise OutputError(output, NUL_IN_NAME, _ANOTHER)
     try:
         yield
     except OSError as error:
@@ -176,33 +156,20 @@ def fsync_folder(folder: Path) -> None:
 def remove_folder(path: Path) -> None:
     """Rename a folder, then remove it: a reader finds it whole or not at all.
 
-    The rename needs no space on a full disk. If the process dies after it, a later
-    ``staged_folder`` beside it removes the files.
+    The rename needs no space on a full disk. If the process dies after it, a later ``sweep``
+    removes the files.
     """
     aside = temporary_name(path)
     path.rename(aside)
     fsync_folder(path.parent)
-    _remove(aside)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
-def _remove(path: Path) -> None:
-    """Remove a folder, or what stood in its place: ``rmtree`` would open a FIFO, and wait."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _move_into_place(fresh: Path, output: Path, *, force: bool) -> None:
-    """Give a file its name; without ``force`` OutputError if another process took the name."""
-    if force:
-        fresh.replace(output)
-        return
+def _link_new(fresh: Path, output: Path) -> None:
+    """Give a file its name; OutputError if another process took the name."""
     try:
-        output.hardlink_to(fresh)  # a rename would replace; the caller removes the first name
-    except FileExistsError:
-        raise _taken_error(output) from None
-    except OSError:  # a file system without hard links
+        output.hardlink_to(fresh)  # a rename would replace; the first name goes with its folder
+    except OSError:  # also of a file system without hard links
         if os.path.lexists(output):
             raise _taken_error(output) from None
         fresh.replace(output)
@@ -220,7 +187,7 @@ def _rename_new(fresh: Path, output: Path) -> None:
 
 def _taken_error(output: Path) -> OutputError:
     problem = "another process has written it meanwhile"
-    return OutputError(output, problem, "choose another name, or use --force to replace it")
+    return OutputError(output, problem, f"{_ANOTHER}, or use --force to replace it")
 
 
 def _rename_into(fresh: Path, output: Path) -> None:
@@ -244,11 +211,6 @@ def _rename_into(fresh: Path, output: Path) -> None:
             shutil.rmtree(aside, ignore_errors=True)
 
 
-@cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
 def exchange(one: Path, other: Path) -> bool:
     """Swap the names of two folders in one step; return False if the system cannot.
 
@@ -256,8 +218,8 @@ def exchange(one: Path, other: Path) -> bool:
     """
     if not sys.platform.startswith("linux"):
         return False
-    with contextlib.suppress(OSError, AttributeError):
-        rename = _libc().renameat2
+    with suppress(OSError, AttributeError):
+        rename = ctypes.CDLL(None).renameat2
         names = (os.fsencode(one), os.fsencode(other))
         # After the exchange ``one`` is the old folder. The caller removes it.
         return bool(rename(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0)

@@ -77,26 +77,15 @@ def open_cached(name: str, find: Callable[[Path], T | None], make: Callable[[Pat
         with _cache_errors(folder):
             make_folder(folder.parent)
             with hold_lock(_lock_of(folder), _PATIENCE):
-                value = _create(folder, find, make)
-                _touch(folder)
+                value = find(folder)  # another process may have made it meanwhile
+                if value is None:
+                    make(folder)
+                    value = find(folder)
                 evict(folder, most)
-    _touch(folder)
-    return value
-
-
-def _touch(folder: Path) -> None:
-    """Make an entry the last used one."""
-    with suppress(OSError):  # a cache of another user
-        os.utime(folder)
-
-
-def _create(folder: Path, find: Callable[[Path], T | None], make: Callable[[Path], object]) -> T:
-    value = find(folder)  # another process may have made it meanwhile
-    if value is None:
-        make(folder)
-        value = find(folder)
     if value is None:
         raise OutputError(folder, "cannot be opened after it was written", "remove it, try again")
+    with suppress(OSError):  # a cache of another user
+        os.utime(folder)  # the last used one
     return value
 
 
@@ -145,11 +134,12 @@ def evict(used: Path, most: int) -> None:
     """Remove the least recently used entries: the last used that have ``most`` bytes stay.
 
     So do ``used``, and those whose lock is held. A process that has an entry open continues to
-    answer from it.
+    answer from it. Other processes may evict a folder at any moment: it has no content then.
     """
     sweep(used.parent)
-    entries = [path for path in used.parent.iterdir() if not path.name.startswith(".")]
-    for folder in sorted(entries, key=_used_at, reverse=True):
+    entries = [path for path in used.parent.iterdir() if path.is_dir() and path.name[0] != "."]
+    # ``used`` is the last used one, whatever its time.
+    for folder in [used, *sorted({*entries} - {used}, key=_used_at, reverse=True)]:
         most -= sum(map(_bytes, _contents(folder)))
         if most < 0 and folder != used:
             # OSError: Windows refuses to rename a folder that is open.
@@ -158,15 +148,9 @@ def evict(used: Path, most: int) -> None:
                     atomic.remove_folder(folder)
 
 
-# Other processes may evict a folder at any moment: it has no content then.
-
-
 def _contents(folder: Path) -> list[Path]:
-    return [
-        Path(parent, name)
-        for parent, folders, files in os.walk(folder)
-        for name in (*folders, *files)
-    ]
+    walk = os.walk(folder)
+    return [Path(parent, name) for parent, folders, files in walk for name in (*folders, *files)]
 
 
 def _bytes(path: Path) -> int:

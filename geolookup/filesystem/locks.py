@@ -1,18 +1,17 @@
-"""Locks between processes, and temporary files, whose lock shows that a process still writes them.
+"""Locks between processes, and temporary folders: a lock shows that a process writes one.
 
 Whoever can open a file can lock it, and never release it. So only users who may write the folder of
-a lock file can open it. The system releases a lock when its process ends.
+a lock file can open it. The system releases a lock when its process ends. A lock is ``flock``, on
+Windows ``msvcrt.locking`` of the first byte.
 
-A process holds the lock of its temporary file or folder while it writes:
+A process holds the lock of its temporary folder while it writes:
 
-1. It creates the file under a name with random digits, and locks it.
-2. Between both another process may have swept it. If the name is gone, or is another file's, the
-   process creates it again.
-3. It writes the file and renames it. The end of the process, however it ends, frees the lock.
-4. ``sweep`` locks each file of such a name without waiting, and removes those that it locked.
+1. It creates the folder under a name with random digits, and locks it. If another process swept the
+   folder before, it creates another one.
+2. It renames what it wrote. The end of the process, however it ends, frees the lock.
+3. ``sweep`` locks each folder of such a name without waiting, and removes those that it locked.
 
-That lock is on the file or folder itself: no lock file remains. Windows and file systems
-without such locks keep leftovers: there a free lock would prove nothing.
+Windows and file systems without locks of folders keep leftovers: a free lock would prove nothing.
 """
 
 from __future__ import annotations
@@ -21,31 +20,71 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from geolookup.filesystem.lock_waiting import TIMEOUT, lock, lock_waiting
+from geolookup.errors import OutputError, SettingsError
 
-_MARK = ".geolookup-"
+#: The environment variable of the seconds to wait for a lock, and their default.
+TIMEOUT_VARIABLE, TIMEOUT = "GEOLOOKUP_LOCK_TIMEOUT", 60.0
+#: Seconds until the log states that a lock is held, and between two attempts.
+NOTICE, _POLL = 2.0, 0.05
+_LOCKED = "locked by another process"
+_REMEDY = f"end that process, or wait longer by --lock-timeout or ${TIMEOUT_VARIABLE}"
 #: Characters of the output in a temporary name: names have at most 255 bytes, characters 4.
 _BEGIN = 50
-_NAME = re.compile(rf"\..+{re.escape(_MARK)}[0-9a-f]{{16}}", re.DOTALL)
-_LOCKS = os.name == "posix"
+_NAME = re.compile(r"\..+\.geolookup-[0-9a-f]{16}", re.DOTALL)
 # O_NONBLOCK: opening a FIFO does not wait. O_NOFOLLOW: no symbolic link is followed.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock_now(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock_now(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock an open file or folder; return False while another process holds the lock."""
+    try:
+        _lock_now(descriptor)
+    except (BlockingIOError, PermissionError):  # of flock, and of msvcrt
+        return False
+    return True
 
 
 @contextmanager
 def hold_lock(path: Path, default: float = TIMEOUT) -> Iterator[None]:
     """Hold the lock of a file, created if missing; wait while another process holds it.
 
-    ``default`` is the limit of waiting in seconds, unless ``$GEOLOOKUP_LOCK_TIMEOUT`` is set.
-    Raises OutputError after it, SettingsError if the variable is malformed.
+    ``default`` is the limit of waiting in seconds, unless ``$GEOLOOKUP_LOCK_TIMEOUT`` is set. After
+    a while the log has a notice. Raises OutputError after the limit, SettingsError if the variable
+    is malformed.
     """
+    limit = _limit(default)
     with _open(path) as descriptor:
-        lock_waiting(descriptor, path, default)
+        began, is_noticed = time.monotonic(), False
+        while not _lock(descriptor):  # polling works on all systems, and can end
+            waited = time.monotonic() - began
+            if waited >= limit:
+                raise OutputError(path, f"{_LOCKED} for {limit:g} s", _REMEDY)
+            if waited >= NOTICE and not is_noticed:
+                from logging import getLogger
+
+                notice = OutputError(path, _LOCKED, f"waiting for up to {limit:g} s")
+                getLogger("geolookup").warning("%s", notice)
+                is_noticed = True
+            time.sleep(_POLL)
         yield
 
 
@@ -53,14 +92,14 @@ def hold_lock(path: Path, default: float = TIMEOUT) -> Iterator[None]:
 def hold_lock_if_free(path: Path) -> Iterator[bool]:
     """Hold the lock of a file, created if missing, and yield True; yield False if it is held."""
     with _open(path) as descriptor:
-        yield lock(descriptor)
+        yield _lock(descriptor)
 
 
 @contextmanager
 def _open(path: Path) -> Iterator[int]:
     descriptor = os.open(path, _FLAGS | os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        if _LOCKS:
+        if os.name == "posix":
             _limit_access(descriptor, path.parent)
         yield descriptor
     finally:
@@ -79,58 +118,66 @@ def _limit_access(descriptor: int, folder: Path) -> None:
         os.fchmod(descriptor, 0o660 if is_shared else 0o600)  # whatever the umask
 
 
-def temporary_name(output: Path) -> Path:
-    """Return an unused hidden name in the folder of ``output``.
+def _limit(default: float) -> float:
+    """Return the seconds to wait; SettingsError for a malformed variable."""
+    text = os.environ.get(TIMEOUT_VARIABLE)
+    if not text:
+        return default
+    with suppress(ValueError):
+        if (seconds := float(text)) >= 0:  # false for NaN
+            return seconds
+    raise SettingsError(f"{TIMEOUT_VARIABLE}: {text!r} is not a number of seconds such as 60")
 
-    It begins as the name of ``output``, cut: names may be as long as the system allows.
-    """
-    return output.parent / f".{output.name[:_BEGIN]}{_MARK}{os.urandom(8).hex()}"
+
+# --- temporary folders
+
+
+def temporary_name(output: Path) -> Path:
+    """Return an unused hidden name in the folder of ``output``; it begins as that name, cut."""
+    return output.parent / f".{output.name[:_BEGIN]}.geolookup-{os.urandom(8).hex()}"
 
 
 @contextmanager
-def claim(fresh: Path, create: Callable[[], object]) -> Iterator[None]:
-    """Create a temporary file or folder, and hold its lock for the block."""
+def temporary_folder(output: Path) -> Iterator[Path]:
+    """Yield a new folder beside ``output``, held while the block runs; then remove it.
+
+    What killed processes left beside ``output`` is removed first, once per process and folder: some
+    commands write many files into one.
+    """
+    sweep_once(output.parent)
     descriptor = None
-    while descriptor is None:  # again where another process removed it before it was locked
-        create()
-        descriptor = _claim(fresh)
+    while descriptor is None:  # again if another process removed it before it was locked
+        folder = temporary_name(output)
+        folder.mkdir(0o700)
+        descriptor = _hold(folder)
     try:
-        yield
+        yield folder
     finally:
+        shutil.rmtree(folder, ignore_errors=True)
         if descriptor >= 0:
-            os.close(descriptor)  # releases the lock
+            os.close(descriptor)
 
 
-def _claim(fresh: Path) -> int | None:
-    """Return a descriptor that holds the lock, -1 without locks, None if it is gone."""
-    if not _LOCKS:
+def _hold(folder: Path) -> int | None:
+    """Return a descriptor that holds the lock of a folder, -1 without locks, None if it is gone."""
+    if os.name != "posix":
         return -1
     try:
-        descriptor = os.open(fresh, _FLAGS)
+        descriptor = os.open(folder, _FLAGS)
     except FileNotFoundError:
         return None
-    except OSError:  # a umask that forbids reading
-        return -1
-    with ExitStack() as stack:
-        stack.callback(os.close, descriptor)
-        with suppress(OSError):  # a file system without locks
-            lock_waiting(descriptor, fresh, TIMEOUT)
-        if _is_at(fresh, descriptor):
-            stack.pop_all()
-            return descriptor
+    is_held = True
+    with suppress(OSError):  # a file system without locks
+        is_held = _lock(descriptor)
+    if is_held and folder.exists():
+        return descriptor
+    os.close(descriptor)
     return None
 
 
-def _is_at(path: Path, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(path.lstat(), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
-
-
 def sweep(folder: Path) -> None:
-    """Remove the temporary files and folders in a folder that no process holds."""
-    if not _LOCKS:
+    """Remove the temporary folders in a folder that no process holds."""
+    if os.name != "posix":
         return
     with suppress(OSError), os.scandir(folder) as entries:
         for path in [Path(entry.path) for entry in entries if _NAME.fullmatch(entry.name)]:
@@ -138,21 +185,13 @@ def sweep(folder: Path) -> None:
                 _remove_if_free(path)
 
 
-@cache
-def sweep_once(folder: Path) -> None:
-    """Sweep a folder once in this process: some commands write many files into one folder."""
-    sweep(folder)
+sweep_once = cache(sweep)
 
 
 def _remove_if_free(path: Path) -> None:
-    descriptor = os.open(path, _FLAGS)
+    descriptor = os.open(path, _FLAGS | getattr(os, "O_DIRECTORY", 0))
     try:
-        mode = os.fstat(descriptor).st_mode
-        if not lock(descriptor):
-            return
-        if stat.S_ISDIR(mode):
+        if _lock(descriptor):
             shutil.rmtree(path, ignore_errors=True)
-        elif stat.S_ISREG(mode):
-            path.unlink()
     finally:
         os.close(descriptor)

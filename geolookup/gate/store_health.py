@@ -33,7 +33,7 @@ class Outage:
         """Raise the remembered failure."""
         error = self._error
         if error is not None and monotonic() < self._until:
-            raise AccountsError(error.store, error.problem, error.remedy)
+            raise AccountsError(error.path, error.problem, error.remedy)
 
     def note(self, error: AccountsError) -> None:
         """Remember a failure."""

@@ -71,14 +71,11 @@ if TYPE_CHECKING:
     from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import (
         State,
-        copy_texts,
-        count_nodes,
-        fill_nodes,
         find_addresses,
         gather,
         parse_texts,
+        period,
         restore,
-        split_log_lines,
     )
 
     _python_kernel: Implementation = python
@@ -117,14 +114,11 @@ __all__ = [
     "Kernel",
     "State",
     "check_kernel",
-    "copy_texts",
-    "count_nodes",
-    "fill_nodes",
     "find_addresses",
     "gather",
     "parse_texts",
+    "period",
     "restore",
-    "split_log_lines",
 ]
 
 #: Warnings not yet logged in this process.

@@ -17,8 +17,8 @@ for a column, own columns (``_own``), the public class (``_kernel``), answers as
 (``_answer``), many answers at once (``_many``), and values of fields (``_values``).
 
 Code without an open dataset is in extension modules of its own; they compile in parallel:
-``_arrays``, ``_logs``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``
-and ``_words.pxd`` that it calls.
+``_arrays``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd`` and
+``_words.pxd`` that it calls.
 """
 
 cimport cython
@@ -69,24 +69,19 @@ from geolookup.errors import (
     InvalidAddressError,
     PrivateAddressError,
 )
-from geolookup.contract.localtime import instant, zone_file
-from geolookup.contract.localtime import period as period_of
-from geolookup.kernel._arrays import count_nodes, fill_nodes, gather
-from geolookup.kernel._logs import copy_texts, split_log_lines
+from geolookup.contract.localtime import instant
+from geolookup.kernel._arrays import gather
 from geolookup.kernel._scan import find_addresses
-from geolookup.kernel._zones import period_in_file
+from geolookup.kernel._zones import period
 
 __all__ = [
     "Kernel",
     "State",
-    "copy_texts",
-    "count_nodes",
-    "fill_nodes",
     "find_addresses",
     "gather",
     "parse_texts",
+    "period",
     "restore",
-    "split_log_lines",
 ]
 
 cdef enum:

@@ -227,13 +227,6 @@ cdef Py_ssize_t _checked(State state, Py_ssize_t interval) except -2:
     return interval
 
 
-cdef object _zone_period(str zone, int64_t second):
-    """Return the ``localtime.Period`` of a zone that holds a second; None for an unknown zone."""
-    data = zone_file(zone)
-    period = None if data is None else period_in_file(data, second)
-    return period_of(zone, second) if period is None else period
-
-
 cdef object _no_interval(int32_t id):
     return IndexError(f"interval id {id} does not exist in this dataset")
 

@@ -154,8 +154,8 @@ cdef _Period _period(State state, Py_ssize_t zone, int64_t second):
     if cached is not None and (<_Period>cached).start <= second < (<_Period>cached).end:
         return <_Period>cached
     name = state.zones[zone]
-    period = state.periods[zone] = _Period(name, None if name is None else _zone_period(name, second))
-    return <_Period>period
+    read = state.periods[zone] = _Period(name, period(name, second))
+    return <_Period>read
 
 
 cdef inline Py_ssize_t _zone(State state, uint32_t location_row) except -1:

@@ -1,7 +1,7 @@
 """The calls for one address: their types and their texts. A kernel has their code.
 
-The calls of the chosen kernel get these texts when it is imported. An engine inherits the calls, and
-those of the package are the calls of one that opens the default dataset.
+The chosen kernel gets these texts when it is imported. An engine inherits its calls, and those of
+the package are the calls of one that opens the default dataset.
 """
 
 from __future__ import annotations

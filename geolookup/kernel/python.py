@@ -26,23 +26,15 @@ if TYPE_CHECKING:
     from geolookup.contract.types import Data, Envelope
     from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
-    from geolookup.kernel.python_texts import (
-        copy_texts,
-        find_addresses,
-        parse_texts,
-        split_log_lines,
-    )
-    from geolookup.kernel.python_tree import count_nodes, fill_nodes
+    from geolookup.kernel.python_texts import find_addresses, parse_texts
+    from geolookup.kernel.python_zones import period
 else:
     #: The modules of functions that a first lookup does not need. Some of them import numpy.
     _LAZY = {
         "gather": "geolookup.kernel.columns",
+        "period": "geolookup.kernel.python_zones",
         "restore": "geolookup.kernel.python_answer",
-        **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
-        **dict.fromkeys(
-            ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
-            "geolookup.kernel.python_texts",
-        ),
+        **dict.fromkeys(("find_addresses", "parse_texts"), "geolookup.kernel.python_texts"),
     }
 
     def __getattr__(name: str) -> Any:
@@ -56,15 +48,12 @@ else:
 __all__ = [
     "Kernel",
     "State",
-    "copy_texts",
-    "count_nodes",
     "document",
-    "fill_nodes",
     "find_addresses",
     "gather",
     "parse_texts",
+    "period",
     "restore",
-    "split_log_lines",
 ]
 
 

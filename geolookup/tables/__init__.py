@@ -24,7 +24,7 @@ from geolookup.tables.as_of import PastEnricher
 from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
-from geolookup.tables.inputs import InputNames, Inputs, check_as_of
+from geolookup.tables.inputs import InputNames, check, input_names, select, single
 from geolookup.tables.locate import CHUNK
 from geolookup.tables.take import of_table
 
@@ -75,8 +75,7 @@ def enrich(
         raise TypeError("enrich: at is an instant; time_column names a column of instants")
     if at is not None and time_column is not None:
         raise ValueError("enrich: at is for all rows, time_column for each row; pass one of them")
-    check_as_of(as_of)
-    names = InputNames(column, time_column, as_of)
+    names = input_names(column, time_column, as_of)
     options |= {"at": instant(at), "add_known": add_known}  # now is the time of this call
     if as_of is None or generations is None:
         columns = of_table(fields, schema=state.dataset.schema)
@@ -86,8 +85,8 @@ def enrich(
 
 
 def _table(enricher: Enricher, data: pa.Table, names: InputNames) -> pa.Table:
-    names.check(data.schema.names, enricher.names)
-    answers = enricher.table(names.select(data.column))
+    check(names, data.schema.names, enricher.names)
+    answers = enricher.table(select(names, data.column))
     for name in answers.schema.names:
         data = data.append_column(answers.schema.field(name), answers[name])
     return data
@@ -103,8 +102,9 @@ def _reader(
     enricher: Enricher, data: pa.RecordBatchReader, names: InputNames
 ) -> pa.RecordBatchReader:
     """Return a stream that reads ``data`` as its own batches are read."""
-    names.check(data.schema.names, enricher.names)
-    new = enricher.schema(names.select(lambda name: data.schema.field(name).type))
+    check(names, data.schema.names, enricher.names)
+    empty = select(names, lambda name: pa.nulls(0, data.schema.field(name).type))
+    new = enricher.schema(empty.schema)
     schema = pa.schema([*data.schema, *new], data.schema.metadata)
     return pa.RecordBatchReader.from_batches(schema, _append(enricher, data, names, schema))
 
@@ -115,21 +115,20 @@ def _append(
     """Slice batches as the enricher does, queue the slices, and append its columns to each."""
     queue: deque[pa.RecordBatch] = deque()
 
-    def columns() -> Iterator[Inputs]:
+    def inputs() -> Iterator[pa.RecordBatch]:
         for batch in data:
             for begin in range(0, len(batch), CHUNK):
                 part = batch.slice(begin, CHUNK)
                 queue.append(part)
-                yield names.select(part.column)
+                yield select(names, part.column).to_batches()[0]
 
-    for answers in enricher.batches(columns()):
+    for answers in enricher.batches(inputs()):
         part = queue.popleft()
         yield pa.record_batch([*part.columns, *answers.columns], schema=schema)
 
 
 def _column(enricher: Enricher, data: Any, names: InputNames) -> pa.Table:
-    names.check_single()
-    return enricher.table(Inputs(data))
+    return enricher.table(single(data, names))
 
 
 def _stream(enricher: Enricher, data: Any, names: InputNames) -> Any:
@@ -150,14 +149,6 @@ def _whole(data: Any) -> pa.ChunkedArray:
         name = type(data).__name__
         problem = f"enrich: a {name} is not a table, and can be read only once; read it first"
         raise TypeError(problem) from None
-
-
-def _array(enricher: Enricher, data: Any, names: InputNames) -> Any:
-    """Read structs as the rows of a table, any other type as a column."""
-    array = pa.array(data)
-    if pa.types.is_struct(array.type):
-        return _batch(enricher, pa.RecordBatch.from_struct_array(array), names)
-    return _column(enricher, array, names)
 
 
 def _of_library(module: str, function: str) -> Callable[..., Any]:
@@ -206,8 +197,6 @@ def _adapter_of(data: Any) -> Adapter:
         return adapter
     if hasattr(data, "__arrow_c_stream__"):
         return _stream
-    if hasattr(data, "__arrow_c_array__"):
-        return _array
     raise TypeError(
         f"enrich: a {type(data).__name__} is not a table; pass one of Arrow, pandas or Polars, or"
         " an object with the Arrow PyCapsule interface"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from geolookup.contract.cleaning import NODE, clean_text
 from geolookup.dataset.arrow_files import without_dictionary
-from geolookup.dataset.intervals import I64, U8, MixedAddresses
-from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID, parse
+from geolookup.dataset.intervals import I64, U8, Addresses, MixedAddresses
+from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID, parse, replace_embedded
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
@@ -40,34 +40,13 @@ class _Texts:
     offsets: I64
 
 
-def column_of(values: Any) -> pa.ChunkedArray:
-    """Return any object that holds one column as an Arrow column, of the storage type.
-
-    Raises TypeError for any other object.
-    """
-    column = _as_chunks(values)
+def column_of(values: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of the storage type."""
+    column = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
     if isinstance(column.type, pa.BaseExtensionType):
         kind = column.type.storage_type
         return pa.chunked_array([chunk.storage for chunk in column.chunks], kind)
     return column
-
-
-def _as_chunks(values: Any) -> pa.ChunkedArray:
-    if isinstance(values, pa.ChunkedArray):
-        return values
-    if isinstance(values, pa.Array):
-        return pa.chunked_array([values])
-    if isinstance(values, str | bytes):
-        raise TypeError("a single address is not a column; put it into a list")
-    try:
-        if hasattr(values, "__arrow_c_stream__"):
-            return pa.chunked_array(values)
-        return pa.chunked_array([pa.array(values, from_pandas=True)])
-    except MemoryError:  # Arrow's is an ArrowException too
-        raise
-    except (pa.ArrowException, TypeError, ValueError):
-        # The cause quotes the unreadable value: it can be an address.
-        raise TypeError(f"a {type(values).__name__} is not a column of one type") from None
 
 
 def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
@@ -123,6 +102,30 @@ def parse_chunk(array: pa.Array) -> MixedAddresses:
         source = parse(source.data, source.offsets[:-1], np.diff(source.offsets))
     source.family[_absent(array)] = 0
     return source
+
+
+def parse_column(column: pa.ChunkedArray) -> MixedAddresses:
+    """Return the addresses of a column; family 0 of a value that is not an address.
+
+    An address that carries an IPv4 address is replaced by it. Raises TypeError if the type of the
+    column holds no addresses.
+    """
+    addresses = column_of(column)
+    nothing = parse_chunk(pa.nulls(0, addresses.type))
+    parts = [
+        (part.family, part.high, part.low)
+        for part in (nothing, *map(parse_chunk, chunks(addresses)))
+    ]
+    return replace_embedded(MixedAddresses(*map(np.concatenate, zip(*parts, strict=True))))
+
+
+def of_family(addresses: MixedAddresses, family: int) -> tuple[I64, Addresses]:
+    """Return the rows of a family, and their addresses."""
+    rows = np.flatnonzero(addresses.family == family)
+    low = addresses.low[rows]
+    if family == 4:
+        return rows, Addresses(low.astype(np.uint32))
+    return rows, Addresses(low, addresses.high[rows])
 
 
 def with_private(state: State, array: pa.Array, intervals: AddressIntervals) -> NDArray[np.int32]:

@@ -31,7 +31,7 @@ from geolookup.store import pointer
 from geolookup.store.paths import BUNDLED_NAME
 from geolookup.tables import enrich
 from geolookup.tables.generations import Generations
-from geolookup.tables.inputs import check_as_of
+from geolookup.tables.inputs import input_names
 from geolookup.tables.take import of_table
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Job:
         # Now is the time of this call: a plan runs later. ``enrich`` refuses a text.
         if not isinstance(at, str) and options.get("time_column") is None:
             options["at"] = instant(at)
-        check_as_of(options.get("as_of"))
+        input_names("", None, options.get("as_of"))
         if options.get("as_of") is not None:
             of_store = engine.generations()
             once = partial(open_past, pickle.dumps(of_store.open))

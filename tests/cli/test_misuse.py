@@ -100,8 +100,9 @@ CASES = {
     PREFIXES + "country": "prefixes: a condition has a field, an operator and a value; write",
     PREFIXES + "8.8.8.8": "prefixes: a condition has a field, an operator and a value; write",
     PREFIXES + "--not asn=x": "--not: 'x' is not a network.asn: its values are numbers",
-    PREFIXES + "--within 8.8.8.8/8": "--within must be a network without host bits; write it like",
-    PREFIXES + "--by time.abbr": "--by: time.abbr follows from the address or the time",
+    PREFIXES
+    + "--within 8.8.8.8/8": "prefixes: within must be a network without host bits; write it",
+    PREFIXES + "--by time.abbr": "prefixes: time.abbr follows from the address or the time",
     PREFIXES + "--where country=AT": WITHOUT_WHERE,
     PREFIXES + "--where=country=AT": WITHOUT_WHERE,
     PREFIXES + "own.site_i=HQ -d own": "no column 'own.site_i'; did you mean 'own.site_id'?",
@@ -113,7 +114,7 @@ CASES = {
     "prefixes --format nft --since none": "none",
     "prefixes --format pf --since list": "--since: pf has no form for changes; write the",
     "export data -f asn -o -": "the suffix of '-' names no format; name one: mmdb, csv, ",
-    "export data --format sqlite -o -": "-: sqlite cannot be written to standard output; name a",
+    "export data --format mmdb -o -": "-: mmdb cannot be written to standard output; name a",
     "export data --format csv -o existing.csv": "existing.csv: exists",
     # builds, parts and comparisons
     "build /nowhere.toml -o x": "/nowhere.toml",

@@ -15,7 +15,7 @@ from tests.damage import copied
 from tests.datasets import SMALL
 from tests.internals.archives import pack
 from tests.internals.dataset import layout as fmt
-from tests.internals.filesystem import hold_lock, lock_waiting
+from tests.internals.filesystem import hold_lock, locks
 from tests.internals.integrity import verify
 from tests.signing.keys import key_files
 from tests.skips import needs
@@ -217,7 +217,7 @@ def test_a_lock_that_is_never_released_ends_a_command(
     publish(shared(0), names["store"])
     pack(shared(0), names["archive"])
     names["mirror"].mkdir()
-    monkeypatch.setattr(lock_waiting, "NOTICE", 0)
+    monkeypatch.setattr(locks, "NOTICE", 0)
     words = [word.format_map(names) for word in command.split()]
     with hold_lock(names["store"] / ".lock"), hold_lock(names["mirror"] / ".lock"):
         notice, end = refused(*words, "--lock-timeout", "0.1").splitlines()

@@ -147,7 +147,7 @@ def test_commands_and_exports_have_the_field(tree: Path, tmp_path: Path) -> None
     run("verify", "new")
     run("report", "new", "--output", str(tmp_path / "report.html"))
     assert "is_anycast" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    for kind in ("csv", "jsonl", "postgresql"):
+    for kind in ("csv", "jsonl"):
         run("export", "new", "--format", kind, "--output", str(tmp_path / kind))
         assert "network_is_anycast" in (tmp_path / kind).read_text(encoding="utf-8")
     cells = [line.rpartition(",")[2] for line in (tmp_path / "csv").read_text("utf-8").splitlines()]

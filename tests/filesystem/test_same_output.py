@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -47,28 +46,22 @@ def test_two_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isps(tmp_path / "dataset", "8.8.8.8") == ["first"]
 
 
-Staged = Callable[..., AbstractContextManager[Path]]
-
-
-@pytest.mark.parametrize("staged", [atomic.staged_file, atomic.staged_file_in_folder])
 @pytest.mark.parametrize("links", [True, False])
-def test_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, staged: Staged, *, links: bool
-) -> None:
+def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool) -> None:
     def refuse(*_arguments: Any) -> None:
         raise OSError(errno.EPERM, "no hard links here")
 
     if not links:
         monkeypatch.setattr(Path, "hardlink_to", refuse)
     output = tmp_path / "output"
-    with staged(output, force=False) as fresh:
+    with atomic.staged_file(output, force=False) as fresh:
         fresh.write_bytes(b"first")
     assert [path.name for path in tmp_path.iterdir()] == ["output"]
     assert (output.read_bytes(), output.stat().st_nlink) == (b"first", 1)
-    with pytest.raises(OutputError, match=TAKEN), staged(output, force=False) as fresh:
+    with pytest.raises(OutputError, match=TAKEN), atomic.staged_file(output, force=False) as fresh:
         fresh.write_bytes(b"second")
     assert output.read_bytes() == b"first"
-    with staged(output) as fresh:
+    with atomic.staged_file(output) as fresh:
         fresh.write_bytes(b"third")
     assert output.read_bytes() == b"third"
     assert [path.name for path in tmp_path.iterdir()] == ["output"]

@@ -1,10 +1,10 @@
 """Internal names of `geolookup/dataset` that tests use."""
 
-from geolookup.dataset import checksums, intervals, layout, manifest, metadata, rows, runs
+from geolookup.dataset import intervals, layout, manifest, metadata, rows, runs
 from geolookup.dataset import public_ranges as public_ranges_module
 from geolookup.dataset.arrow_files import describe, generation, read, starts_of, type_of
-from geolookup.dataset.checksums import canonical
 from geolookup.dataset.coverage import KnownAddresses, coverage_lines, known_addresses
+from geolookup.dataset.digests import canonical
 from geolookup.dataset.files import Dataset, Starts
 from geolookup.dataset.intervals import (
     F64,

@@ -9,7 +9,7 @@ from geolookup.kernel import (
     protocol,
     python,
     python_texts,
-    split_log_lines,
+    python_zones,
 )
 from geolookup.kernel.answers import restore
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID

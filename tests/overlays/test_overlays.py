@@ -214,12 +214,12 @@ def test_with_trusted_keys_the_cached_result_is_what_was_compiled(
 def test_a_result_of_an_unsigned_base_does_not_answer_with_trusted_keys(
     tmp_path: Path, sites: Path
 ) -> None:
-    """Although that base states the generation of the signed one."""
+    """A base that states the generation of the signed one is refused before it is compiled."""
     ours, base = keys.private_keys()[0], copied(shared(1), tmp_path / "base")
     manifest = base / "manifest.json"
     manifest.write_text(manifest.read_text("utf-8").replace(id_of(1), id_of(0)), "utf-8")
-    with geolookup.open(base, overlay=sites) as engine:
-        assert engine.get("9.9.9.9", "city") == "Town 1"
+    with pytest.raises(BuildError, match="but the content gives"):
+        geolookup.open(base, overlay=sites)
     shutil.rmtree(base)
     geolookup.sign(copied(BASE, base), ours)
     with geolookup.open(base, overlay=sites, trusted_keys=ours.public) as engine:

@@ -225,11 +225,11 @@ _END_AT = """
 import sys, threading
 from functools import partial
 import geolookup
-from geolookup.dataset import checksums
+from geolookup.dataset import digests
 from geolookup.store import pointer, resolve
 from geolookup.store.watch import Watch
 
-checksums.LARGE = 0  # digests in a pool of threads, as of a large dataset
+digests.LARGE = 0  # digests in a pool of threads, as of a large dataset
 store, step, steps = sys.argv[1], int(sys.argv[2]), 0
 reached, ended = threading.Event(), threading.Event()
 engine = geolookup.open(store)

@@ -232,7 +232,7 @@ def _expression(engine: geolookup.Engine, case: Case) -> Rows:
     if options.pop("time_column", None):
         options["at"] = pl.col("seen")
     answers = pl.col("ip").geo.lookup(*case.fields, engine=engine, **options)
-    plan = pl.from_arrow(case.table()).lazy().select(answers).unnest("ip")
+    plan = pl.from_arrow(case.table()).lazy().select(answers).unnest("geo")
     result = plan.collect()
     assert plan.collect_schema() == result.schema
     return _of_polars(result)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import geolookup
+from geolookup.errors import ClosedError
 from tests.skips import needs, optional
 from tests.tables import columns
 
@@ -171,7 +172,7 @@ def test_unknown_fields_and_a_closed_engine(engine: geolookup.Engine, dataset_pa
         assert hint in str(caught.value)
     engine = geolookup.open(dataset_path)
     engine.close()
-    with pytest.raises(geolookup.ClosedError):
+    with pytest.raises(ClosedError):
         engine.enrich(pa.array([]))
 
 

@@ -17,7 +17,7 @@ import geolookup
 from geolookup import tables
 from tests import strategies
 from tests.internals.contract import EARLIEST, LATEST, TIME_MEMBERS, time_object
-from tests.internals.kernel import state_of
+from tests.internals.kernel import kernel, state_of
 from tests.internals.tables import CHUNK, Clock, instants_of
 from tests.near_addresses import near_addresses
 from tests.tables import columns
@@ -224,7 +224,10 @@ def test_zones_that_nobody_knows() -> None:
         zones, rows = [None, "Asia/Tokyo", zone], np.array([2, 0, 1, 2], np.uint16)
         valid = np.array([True, True, True, False])
         pairs = zip(rows, valid, strict=True)
-        wanted = [time_object(zones[row], 7) if ok else {} for row, ok in pairs]
+        wanted = [
+            time_object(zones[row], kernel.period(zones[row], 7), 7) if ok else {}
+            for row, ok in pairs
+        ]
         at = pa.array(np.where(valid, rows, 0))
         for instants in (None, instants_of(pa.array([7] * 4))):
             result = Clock(zones, 7).take(at, valid, TIME_MEMBERS, instants)

@@ -192,7 +192,7 @@ def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_
     dataset_of(tmp_path, "FR")
     with pytest.raises(PythonException) as caught:
         old.collect()
-    assert f"where the driver has {wanted[:12]}; put the driver's dataset" in str(caught.value)
+    assert f"where {wanted[:12]} was pickled; put the driver's dataset" in str(caught.value)
     new = adapter.enrich(df, "location.country_code", dataset=dataset)
     assert rows_of(new) == {"location_country_code": ["FR"]}
 

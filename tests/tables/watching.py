@@ -10,11 +10,9 @@ _HOOK = """
 import os, sys
 
 def watch(event, arguments):
-    if event in ("open", "os.rename") and str(arguments[0]).startswith("/"):
-        line = f"{event} {os.getpid()} {arguments[0]} {arguments[1]}\\n"
-        if "/ipv4.arrow" in line or event == "os.rename":
-            with open(os.environ["WATCHED"], "a") as log:
-                log.write(line)
+    if event == "open" and str(arguments[0]).endswith("/ipv4.arrow"):
+        with open(os.environ["WATCHED"], "a") as log:
+            log.write(f"{os.getpid()} {arguments[0]}\\n")
 
 if "WATCHED" in os.environ:
     sys.addaudithook(watch)

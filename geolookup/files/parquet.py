@@ -1,11 +1,11 @@
-"""Parquet and Arrow IPC files, read and written by Arrow with their types.
+"""Parquet, read and written by Arrow with its types.
 
-Both are read from their end: a pipe is first copied to a temporary file.
+It is read from its end: a pipe is first copied to a temporary file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -23,7 +23,9 @@ from geolookup.files.row_streams import (
     paths,
     plain_schema,
 )
+from geolookup.tables.dictionaries import in_one, used_values
 
+_KIND = "a Parquet file"
 _BATCH = 1 << 16
 #: Bytes read of a column at a time: row groups may be larger than memory.
 _BUFFER = 1 << 20
@@ -38,57 +40,24 @@ def read_parquet(stream: InputStream, options: ReadOptions) -> Rows:
     """Return the rows with the file's types; ``as_is`` keeps dictionaries."""
     from pyarrow import parquet  # here: with ``ssl`` it costs a cold start 40 ms
 
-    with explain_errors(options.name, "a Parquet file"):
+    with explain_errors(options.name, _KIND):
         file = parquet.ParquetFile(stream.seekable(), buffer_size=_BUFFER, pre_buffer=False)
-        columns = list(options.keys) if options.others == "dropped" else None
         check_columns(options, paths(file.schema_arrow))
+        columns = list(options.keys) if options.others == "dropped" else None
         schema = file.read_row_groups([], columns=columns).schema
-        batches = file.iter_batches(_BATCH, columns=columns)
-        return _rows(schema, batches, options, "a Parquet file", file.metadata.num_rows)
-
-
-def read_ipc(stream: InputStream, options: ReadOptions) -> Rows:
-    """Return the rows with the file's types; ``as_is`` keeps dictionaries."""
-    with explain_errors(options.name, "an Arrow file"):
-        file = pa.ipc.open_file(stream.seekable())
-        check_columns(options, paths(file.schema))
-
-        def batches() -> Iterator[pa.RecordBatch]:
-            for at in range(file.num_record_batches):
-                whole = file.get_batch(at)
-                whole.validate(full=True)  # offsets outside a buffer would crash the process
-                for begin in range(0, len(whole), _BATCH):
-                    yield whole.slice(begin, _BATCH)
-
-        return _rows(file.schema, batches(), options, "an Arrow file")
-
-
-def _rows(
-    schema: pa.Schema,
-    batches: Iterator[pa.RecordBatch],
-    options: ReadOptions,
-    kind: str,
-    total: int | None = None,
-) -> Rows:
-    schema = schema if options.others == "as_is" else plain_schema(schema)
-    cast = (
-        pa.record_batch(
-            [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)],
-            schema=schema,
+        if options.others != "as_is":
+            schema = plain_schema(schema)
+        batches = (
+            pa.record_batch([*map(pa.Array.cast, batch.columns, schema.types)], schema=schema)
+            for batch in file.iter_batches(_BATCH, columns=columns)
         )
-        for batch in batches
-    )
-    return Rows(schema, explained_batches(cast, options.name, kind), total)
+        batches = explained_batches(batches, options.name, _KIND)
+        return Rows(schema, batches, file.metadata.num_rows)
 
 
 def write_parquet(stream: Any, schema: pa.Schema, _options: WriteOptions) -> GroupSink:
     """Return a sink that collects row groups."""
     return GroupSink(stream, schema)
-
-
-def write_ipc(stream: Any, schema: pa.Schema, _options: WriteOptions) -> Any:
-    """Return a sink of record batches; a column has the same dictionary in all of them."""
-    return pa.ipc.new_file(stream, schema)
 
 
 class GroupSink:
@@ -126,9 +95,8 @@ class GroupSink:
 
     def _write_group(self) -> None:
         table = _sorted(pa.Table.from_batches(self._waiting, self._schema), self._order)
-        table = pa.Table.from_arrays(
-            [_compact(column) for column in table.columns], schema=table.schema
-        )
+        columns = [_compact(column) for column in table.columns]
+        table = pa.Table.from_arrays(columns, schema=table.schema)
         if self._writer is None:
             self._writer = _writer_class()(
                 self._stream,
@@ -147,13 +115,6 @@ class GroupSink:
         self._writer.close()
 
 
-def _sorted(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    if not names:
-        return table
-    texts = pa.table([table[name].cast(pa.string()) for name in names], names)
-    return table.take(pc.sort_indices(texts, [(name, "ascending") for name in names]))
-
-
 @cache
 def _writer_class() -> Any:
     from pyarrow import parquet
@@ -165,6 +126,13 @@ def _writer_class() -> Any:
             """Do nothing; the method of Arrow's class closes the writer."""
 
     return Writer
+
+
+def _sorted(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    if not names:
+        return table
+    texts = pa.table([table[name].cast(pa.string()) for name in names], names)
+    return table.take(pc.sort_indices(texts, [(name, "ascending") for name in names]))
 
 
 def _repeating_columns(sample: pa.Table) -> list[str] | bool:
@@ -189,17 +157,6 @@ def _plain(column: pa.Array) -> pa.Array:
 
 def _compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column with a dictionary of the values that occur in it."""
-    # A small dictionary costs less than the search for its used values.
-    if not pa.types.is_dictionary(column.type) or not column.num_chunks:
+    if not pa.types.is_dictionary(column.type) or column.type.ordered:
         return column
-    unified = column.unify_dictionaries()
-    values = unified.chunk(0).dictionary
-    if len(values) <= 1 << 10:
-        return unified
-    indices = pa.chunked_array([chunk.indices for chunk in unified.chunks])
-    used = pc.drop_null(pc.unique(indices))
-    numbers = pc.index_in(indices, value_set=used).cast(column.type.index_type)
-    ordered, taken = column.type.ordered, values.take(used)
-    return pa.chunked_array(
-        pa.DictionaryArray.from_arrays(chunk, taken, ordered=ordered) for chunk in numbers.chunks
-    )
+    return pa.chunked_array([used_values(in_one(column))])
