@@ -186,6 +186,8 @@ cdef int _locate_ipv6s(
         PREFETCH(&state.ipv6_highs[start + (window >> 1)])
     _advance(state.ipv6_highs, window, highs, count, positions)
     for at in range(count):
+        PREFETCH(<const uint8_t*>state.ipv6_low_indices + positions[at] * state.ipv6_low_width)
+    for at in range(count):
         address.high, address.low = highs[at], lows[at]
         start = _last_in_half(state, positions[at], &address)
         if start < 0:
@@ -212,7 +214,7 @@ cdef void _advance(
             row = positions[at]
             row += half & (0 - <uint32_t>(table[row + half] <= keys[at]))
             positions[at] = row
-            pass
+            PREFETCH(&table[row + after])
 
 
 cdef inline Py_ssize_t _last_in_half(State state, Py_ssize_t last, Address* address) noexcept nogil:
