@@ -121,7 +121,7 @@ def staged_file(output: Path, mode: int | None = 0o666, *, force: bool = True) -
 
 
 @contextmanager
-def output_errors(output: Path) -> Iterator[None]:
+def output_errors(output: Path, remedy: str = "check space and permissions") -> Iterator[None]:
     """Turn an OSError into an OutputError that names ``output``; refuse a name with NUL."""
     if "\0" in str(output):
         raise OutputError(output, NUL_IN_NAME, _ANOTHER)
@@ -129,7 +129,7 @@ def output_errors(output: Path) -> Iterator[None]:
         yield
     except OSError as error:
         problem = f"cannot be written ({error.strerror or error})"
-        raise OutputError(output, problem, "check space and permissions") from error
+        raise OutputError(output, problem, remedy) from error
 
 
 def sync(stream: IO[bytes]) -> None:

@@ -14,8 +14,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -41,16 +41,12 @@ def default_folder() -> Path:
     """
     if folder := os.environ.get("GEOLOOKUP_CACHE"):
         return Path(folder)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or _home()) / "geolookup" / "cache"
-    if sys.platform == "darwin":
-        return _home() / "Library" / "Caches" / "geolookup"
-    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "geolookup"
-
-
-def _home() -> Path:
     try:
-        return Path.home()
+        if sys.platform == "win32":
+            return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "geolookup" / "cache"
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "geolookup"
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "geolookup"
     except RuntimeError as error:  # neither HOME nor an entry of the user
         problem = "the home folder is not known"
         raise OutputError("~", problem, "name a cache with --cache or $GEOLOOKUP_CACHE") from error
@@ -74,7 +70,7 @@ def open_cached(name: str, find: Callable[[Path], T | None], make: Callable[[Pat
     value = find(folder)
     if value is None:
         most = _most_bytes()
-        with _cache_errors(folder):
+        with atomic.output_errors(folder, f"check space and permissions, or {_ANOTHER}"):
             make_folder(folder.parent)
             with hold_lock(_lock_of(folder), _PATIENCE):
                 value = find(folder)  # another process may have made it meanwhile
@@ -93,17 +89,6 @@ def make_folder(folder: Path) -> None:
     """Create a folder of the cache and its parents: for others to read, whatever the umask."""
     for path in reversed([folder, *folder.parents]):
         path.mkdir(FOLDER_MODE, exist_ok=True)
-
-
-@contextmanager
-def _cache_errors(folder: Path) -> Iterator[None]:
-    """Name another cache as a remedy, if the cache cannot be written."""
-    try:
-        with atomic.output_errors(folder):
-            yield
-    except OutputError as error:
-        remedy = f"{error.remedy}, or {_ANOTHER}"
-        raise OutputError(error.path, error.problem, remedy) from error
 
 
 def _lock_of(folder: Path) -> Path:
