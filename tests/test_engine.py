@@ -83,7 +83,7 @@ def test_what_is_no_dataset(tmp_path: Path, dataset: Path) -> None:
     copy = shutil.copytree(dataset, tmp_path / "copy")
     path = copy / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
-    for version in (0, 3, 99, "1", None, 1.5, 2.0, True, [1]):
+    for version in (0, 2, 99, "1", None, 1.5, 2.0, True, [1]):
         path.write_text(json.dumps(manifest | {"format_version": version}), encoding="utf-8")
         error = refusal(copy)
         assert error.path == str(path)

@@ -7,9 +7,10 @@ import gc
 import pickle
 import re
 import weakref
+from contextlib import suppress
 from datetime import datetime
 from html import escape
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from operator import attrgetter
 from typing import Any
 
@@ -99,10 +100,22 @@ def test_an_answer_of_each_kind(engine: Any) -> None:
 
 
 def test_no_address_and_a_bad_at(engine: Any) -> None:
-    for thing in NO_ADDRESS:
+    """Missing values have no answer; a list, a number or an engine is a mistake of the caller."""
+    for thing in (None, float("nan"), object(), "", "8.8.8.8/24"):
         answer = engine.answer(thing)
         assert (bool(answer), answer.error_code) == (False, 10001)
         assert (answer.location.city_name, answer.time.current_timestamp) == (None, None)
+        assert engine.get(thing, "city") is None
+        assert engine.get(thing, "city", "asn", default="") == ("", "")
+    mistakes = (["8.8.8.8"], ("8.8.8.8",), {}, b"8.8.8.8", 5, True, ip_network("8.8.8.8"), engine)
+    for thing in mistakes:
+        for call, names in (("answer", ()), ("get", ("city",)), ("get", ("city", "asn"))):
+            problem = f"^{call}: ip is of type {type(thing).__name__}; pass the text of one address"
+            with pytest.raises(TypeError, match=problem):
+                getattr(engine, call)(thing, *names)
+    for thing in NO_ADDRESS:
+        with suppress(TypeError):
+            assert not engine.answer(thing)
     for at in ("now", True, datetime(2026, 1, 1), 1e30):  # noqa: DTZ001
         with pytest.raises((TypeError, ValueError)):
             engine.answer("10.0.0.1", at=at)

@@ -56,7 +56,6 @@ THIRD_PARTY = {
     "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},
     "geolookup/tables/dask.py": {*NUMERIC, "dask", "pandas"},
     "geolookup/tables/dask_sending.py": {"distributed"},
-    "geolookup/export/duckdb.py": {*NUMERIC, "duckdb"},
     "geolookup/pictures": {*NUMERIC, "PIL", "vl_convert"},
     "geolookup/reports": {*NUMERIC, "jinja2"},
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},

@@ -278,7 +278,7 @@ same()
 
 
 def test_an_error_of_arguments_names_the_public_class(sample: geolookup.Engine) -> None:
-    for name in ("prefixes", "prefix_table", "export", "explain", "enrich", "get_many"):
+    for name in ("prefixes", "prefix_table", "export", "explain", "get_many"):
         call: Any = getattr(sample, name)
         with pytest.raises(TypeError, match=rf"^Engine\.{name}\(\) "):
             call(*range(9), nonsense=1)

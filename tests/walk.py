@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import geolookup
 from tests.internals.contract import BITS, MAX, PUBLIC, ranges_of
-from tests.internals.dataset import Network, holding, limits_of, network_at
+from tests.internals.dataset import Network, limits_of, network_at
 from tests.internals.kernel import state_of
 
 #: A network, and data without ip, ip_type and time.
@@ -23,12 +23,13 @@ def walk(engine: geolookup.Engine, within: object = None) -> Iterator[Walked]:
     """
     state = state_of(engine)
     for family, first, last in limits_of(within):
-        interval, starts = holding(state, family, first), state.dataset.starts(family)
+        starts = state.dataset.starts(family)
+        interval = starts.interval(first)
         while interval < len(starts) and starts[interval] <= last:
             rows = state.rows(family, interval)
-            ends = max(starts[interval], first), min(starts.last(interval), last)
+            begins, ends = starts.ends(interval)
             if rows != (0, 0):
-                for begin, end in _public(family, *ends):
+                for begin, end in _public(family, max(begins, first), min(ends, last)):
                     for network in _aligned(family, begin, end):
                         yield network, state.record(*rows)
             interval += 1

@@ -31,7 +31,7 @@ from geolookup.dataset.runs import Codes
 from geolookup.errors import BuildError, DatasetError, count_text, short_id
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.integrity import read_tables
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import DatasetTables
 from geolookup.store import pointer, resolve
 from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
@@ -54,7 +54,7 @@ class DatasetSource:
 
     name: str  # of the recipe, else of its manifest
     metadata: Metadata
-    tables: Tables
+    tables: DatasetTables
     families: dict[int, Partition]  # its intervals by their rows
 
     @property

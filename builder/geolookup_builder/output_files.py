@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from geolookup.contract.schema import column_members
 from geolookup.dataset.arrow_files import counts, describe, known_fields
-from geolookup.dataset.manifest import Manifest
+from geolookup.dataset.manifest import COLUMNS, Manifest
 from geolookup.dataset.metadata import Source
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
@@ -23,9 +23,6 @@ from geolookup_builder.dataset_source import DatasetSource
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.reference import credits_of
-
-if TYPE_CHECKING:
-    from geolookup.dataset.manifest import Entry
 
 #: Bytes of a column that are written at once.
 _PART = 1 << 23
@@ -54,20 +51,21 @@ def manifest(
         }
         for layer in recipe.schema.layers
     }
+    columns = [*map(column_members, recipe.schema.own)]
     return Manifest.of(
         name=recipe.name,
-        sources=sources,
-        credits={tuple(sorted(c.items())): c for c in (*own, *of_datasets)}.values(),
+        sources=[source.members() for source in sources],
+        credits=[*{tuple(sorted(c.items())): dict(c) for c in (*own, *of_datasets)}.values()],
         fields=known_fields(tables, recipe.schema),
         counts=counts(tables),
         coverage=coverage,
-        columns=map(column_members, recipe.schema.own),
+        **({COLUMNS: columns} if columns else {}),
     )
 
 
 def write_tables(
     folder: Path, tables: Mapping[str, pa.Table], columns: Columns
-) -> dict[str, Entry]:
+) -> dict[str, dict[str, Any]]:
     """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``.
 
     ``columns`` hold the columns of the tables.
@@ -75,14 +73,14 @@ def write_tables(
     # The longest first: the threads then end at about the same time.
     by_size = sorted(tables, key=lambda name: -tables[name].num_rows)
 
-    def write_table(name: str) -> Entry:
+    def write_table(name: str) -> dict[str, Any]:
         return _write_table(folder / name, tables[name], columns)
 
     with in_order(write_table, by_size, threads_for(tables[by_size[0]].num_rows)) as results:
         return dict(zip(by_size, results, strict=True))
 
 
-def _write_table(path: Path, table: pa.Table, columns: Columns) -> Entry:
+def _write_table(path: Path, table: pa.Table, columns: Columns) -> dict[str, Any]:
     # combine_chunks leaves one chunk a column: one batch, mapped as one buffer for each column.
     batch = table.combine_chunks().to_batches()[0]
     with create(path) as stream:

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup import kernel
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, OWN, TEXTS, Field, in_table
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
@@ -127,7 +126,7 @@ def _rows_table(rows: pa.Table, fields: Sequence[Field]) -> pa.Table:
         values = lists(values) if field.type == TEXTS else dictionary(values)
         columns[field.column] = values
         texts.append(json_texts(values, ABSENT if field.optional else UNKNOWN))
-    return pa.table({**columns, **json_columns(texts)})
+    return pa.table({**columns, "json": row_texts(texts)})
 
 
 def _country(
@@ -139,7 +138,7 @@ def _country(
         field.column: pa.array([record[field.column] for record in records], type_of(field))
         for field in in_table(COUNTRY)
     }
-    return pa.table({**columns, **json_columns([*map(json_texts, columns.values())])})
+    return pa.table({**columns, "json": row_texts([*map(json_texts, columns.values())])})
 
 
 def _country_record(
@@ -213,15 +212,6 @@ def _numbers(column: pa.Array) -> pa.Array:
             decimals = map(number_text, column.filter(others).to_pylist())
             texts = pc.replace_with_mask(texts, others, pa.array(decimals, pa.string()))
     return texts
-
-
-def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:
-    """Return the columns that a single lookup reads: each row's JSON texts and their CRC-32C."""
-    fragments = row_texts(texts)
-    sums = np.empty(len(fragments), np.uint32)
-    data = np.frombuffer(fragments.buffers()[2] or b"", np.uint8)
-    kernel.checksums(data, _bounds(fragments), sums)
-    return {"json": fragments, fmt.CHECKSUMS: pa.array(sums)}
 
 
 def row_texts(columns: list[pa.Array]) -> pa.Array:

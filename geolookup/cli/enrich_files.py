@@ -29,24 +29,16 @@ from geolookup.kernel.lookups import state_of
 @click.option(
     "--on-invalid",
     type=click.Choice(["null", "raise"]),
-    default="null",
-    show_default=True,
-    help="For an address without an answer: write nulls, or stop with an error.",
+    help="For an address without an answer: write nulls, or stop with an error. [default: null, "
+    "but a file without any address is refused]",
 )
 @options.at
 @table_options.times()
 @table_options.as_of_column
 @options.dataset
 @options.age_notice
-@click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
 @click.option(
     "--threads", metavar="N", type=click.IntRange(min=1), help="Threads. [default: one per core]"
-)
-@click.option(
-    "--compression-level",
-    metavar="1..9",
-    type=click.IntRange(1, 9),
-    help="Level of .gz outputs: 1 (fastest) to 9 (smallest). [default: 4]",
 )
 @options.force("existing outputs")
 def enrich(
@@ -65,11 +57,11 @@ def enrich(
 ) -> None:
     """Copy INPUT and add columns of answers. INPUT is a file, a folder, or - for standard input.
 
-    Reads and writes CSV, TSV, JSON lines, Parquet and Arrow, also compressed (.gz, .bz2,
-    .xz, .zst). The suffix decides the format. Reads logs of web servers (.log). Existing
+    Reads and writes CSV, TSV, JSON lines and Parquet, also compressed (.gz, .bz2, .xz,
+    .zst). The suffix decides the format. Reads logs of web servers (.log). Existing
     columns keep their names, types and values. An output is written completely or not at
-    all. In a folder, outputs that are up to date are skipped. Exits with 2 if an input or
-    output cannot be used.
+    all. In a folder, outputs that exist are kept. Exits with 2 if an input or output
+    cannot be used.
 
     Example: geolookup enrich visits.csv --output located.csv --fields country,city,asn
     """

@@ -39,12 +39,6 @@ def _only_for(formats: Sequence[str]) -> str:
     return f" Only for {', '.join(formats)}." if len(formats) < len(FORMATS) else ""
 
 
-def _names(output: str) -> str:
-    """Return the names of the formats that write this kind of output."""
-    *names, last = [one.name for one in FORMATS.values() if one.output == output]
-    return f"{', '.join(names)} and {last}"
-
-
 @command("export")
 @options.past_dataset_object
 @options.overlay
@@ -55,8 +49,7 @@ def _names(output: str) -> str:
     help="Format to write. [default: by the suffix of the output, such as .mmdb]",
 )
 @options.output(
-    f"File to write; for {_names('folder')} a folder. - is standard output, for "
-    f"{_names('stream')}.",
+    "File to write; for parquet a folder. - is standard output, for csv and jsonl.",
     "PATH",
     path_type=options.PATH,
 )
@@ -69,9 +62,9 @@ def export(
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     Networks about which nothing is known are left out, and special-purpose space
-    unless own columns are known there. The same dataset gives the same bytes, except
-    for duckdb. Exits with 2 and writes nothing if the dataset is damaged, or if the
-    format does not have an option or its value.
+    unless own columns are known there. The same dataset gives the same bytes. Exits
+    with 2 and writes nothing if the dataset is damaged, or if the format does not have
+    an option or its value.
 
     Example: geolookup export mydata -o mydata.mmdb
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,9 +19,6 @@ from geolookup.cli.terminal_text import (
 from geolookup.errors import line_text
 from geolookup.kernel.lookups import state_of
 from geolookup.terminal import own_sequence
-
-if TYPE_CHECKING:
-    from geolookup.dataset.intervals import U8
 
 _COLOUR = "cyan"
 _TEMPLATE = "{country} AS{asn}"
@@ -65,7 +61,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
 
     Example: geolookup annotate access.log
     """
-    from geolookup.inline.annotate import Tags, Template, annotate_blocks
+    from geolookup.inline.annotate import Tags, annotate_blocks
 
     exit_on_signals()
     require_output("annotate writes the text to it")
@@ -73,12 +69,12 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     with options.open_dataset(dataset) as engine:
         state = state_of(engine)
         try:
-            tag_template = Template(template, value_text, "--template", state.dataset.schema)
+            tags = Tags(state, template, "--template", value_text, encode)
         except ValueError as error:
             fail(str(error))
         options.note_age(engine)
         blocks = _blocks(source, follow=follow)
-        _write(annotate_blocks(state, blocks, Tags(state, tag_template, encode)))
+        _write(annotate_blocks(blocks, tags))
 
 
 def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
@@ -141,7 +137,7 @@ def grep(
     """
     from geolookup.cli.conditions import note_absent_values, read_conditions
     from geolookup.inline.blocks import blocks_of
-    from geolookup.inline.grep import LineFilter, Lines
+    from geolookup.inline.grep import LineFilter
     from geolookup.prefixes.select import row_masks
 
     exit_on_signals()
@@ -156,9 +152,8 @@ def grep(
         options.note_age(engine)
         note_absent_values(state.dataset, conditions)
         masks = row_masks(state.dataset, conditions)
-        lines = Lines(state, LineFilter(masks, every, inverted, mark), source)
-        matching = lines.matching(blocks_of(source))
-        _write(part[:0] if count else part for part in matching)
+        lines = LineFilter(state, masks, source, every=every, inverted=inverted, mark=mark)
+        _write(b"" if count else part for part in lines.matching(blocks_of(source)))
     if count:
         click.echo(lines.count)
     sys.exit(0 if lines.count else 1)
@@ -169,9 +164,9 @@ def _is_colored(choice: str) -> bool:
     return has_colours() if choice == "auto" else choice == "always"
 
 
-def _write(parts: Iterable[U8]) -> None:
+def _write(parts: Iterable[bytes]) -> None:
     """Write parts of a text to standard output, each at once."""
     for part in parts:
-        if len(part):
-            sys.stdout.buffer.write(part.data)
+        if part:
+            sys.stdout.buffer.write(part)
             sys.stdout.buffer.flush()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -16,13 +15,12 @@ from geolookup.cli import exit_on_signals, fail, options, require_output
 from geolookup.cli.command import command
 from geolookup.errors import line_text
 from geolookup.kernel.lookups import state_of
-from geolookup.prefixes.list_text import Changes, Lists, Settings, Syntax
+from geolookup.prefixes.list_text import NAMES, Lists, Syntax, checked_names
 from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.store.paths import dataset_path
 
 if TYPE_CHECKING:
-    from geolookup.dataset.files import Dataset
-    from geolookup.prefixes.select import Question, Selection
+    from geolookup.prefixes.select import Question
 
 _STANDARD = Path("-")
 _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
@@ -30,10 +28,9 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 
 def _names(command: options.F) -> options.F:
     """Add the options of names in an output."""
-    for setting in reversed(fields(Settings)):
-        help_text = f"{setting.metadata['help']} [default: {setting.default}]"
-        metavar = setting.name.upper()
-        command = click.option(f"--{setting.name}", metavar=metavar, help=help_text)(command)
+    for member, name in reversed(NAMES.items()):
+        help_text = f"{name.help} [default: {name.default}]"
+        command = click.option(f"--{member}", metavar=member.upper(), help=help_text)(command)
     return command
 
 
@@ -118,56 +115,35 @@ def prefixes(
 
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """
-    from geolookup.cli.conditions import note_absent_values
-    from geolookup.prefixes.select import Selection
+    from geolookup.cli.conditions import note_absent_values, read_conditions
+    from geolookup.prefixes.lists import lists
+    from geolookup.prefixes.select import Selection, question
 
     exit_on_signals()
     syntax = SYNTAXES[form]
     if by and syntax.entries != "row":
         fail(f"--by is for csv and json: {form} has no values")
     _check_since(since, syntax, output)
-    settings = _settings(syntax, names)
+    chosen = _chosen_names(syntax, names)
     with options.open_dataset(dataset) as engine:
         data = state_of(engine).dataset
-        query = _question(data, where, not_, within, family, aggregate=aggregate, by=by)
+        conditions = read_conditions(data, where, "prefixes", not_)
+        limits = {"within": within, "family": family and int(family), "aggregate": aggregate}
+        try:
+            query = question("prefixes", conditions, data.schema, by=by, **limits)
+        except ValueError as error:
+            fail(str(error))
         with _output_stream(output, force=force) as stream:
             note_absent_values(data, query.conditions)
             selection = Selection(data, query)
             options.note_age(engine)
-            if not allow_empty and selection.is_empty():
+            if not allow_empty and not any(map(len, selection.all_spans())):
                 click.echo(f"geolookup: {_NOTHING}", err=True)
                 sys.exit(1)
-            for block in _content(selection, query, syntax, settings, since):
-                stream.write(block)
-
-
-def _question(
-    dataset: Dataset,
-    where: tuple[str, ...],
-    not_: tuple[str, ...],
-    within: str | None,
-    family: str | None,
-    *,
-    aggregate: bool,
-    by: tuple[str, ...],
-) -> Question:
-    """Return the question of the options; exits with status 2 if one is malformed."""
-    from geolookup.cli.conditions import read_conditions
-    from geolookup.dataset.networks import limits_of
-    from geolookup.prefixes.select import FAMILIES, Question
-    from geolookup.prefixes.value_shape import ValueShape
-
-    conditions = read_conditions(dataset, where, "prefixes", not_)
-    try:
-        limits_of(within)
-    except ValueError as error:
-        fail(f"--{error}")
-    try:
-        shape = ValueShape(by, "--by", dataset.schema)
-    except ValueError as error:
-        fail(str(error))
-    families = (int(family),) if family else FAMILIES
-    return Question(conditions, within, families, aggregate, shape)
+            current, removed = lists(selection, syntax.entries), None
+            if since is not None:
+                current, removed = _changes(since, query, syntax, current)
+            stream.writelines(syntax.text(current, chosen, removed))
 
 
 def _check_since(since: str | None, syntax: Syntax, output: Path | None) -> None:
@@ -180,46 +156,28 @@ def _check_since(since: str | None, syntax: Syntax, output: Path | None) -> None
         fail("--output is OLD: the changes would replace it; name another file")
 
 
-def _settings(syntax: Syntax, names: Mapping[str, str | None]) -> Settings:
+def _chosen_names(syntax: Syntax, names: Mapping[str, str | None]) -> dict[str, str]:
     """Return the names for an output; exits with status 2 for one that the syntax does not have."""
-    settings = {name: text for name, text in names.items() if text is not None}
-    for name in settings.keys() - syntax.settings:
-        formats = [other.name for other in SYNTAXES.values() if name in other.settings]
+    chosen = {name: text for name, text in names.items() if text is not None}
+    for name in chosen.keys() - syntax.names:
+        formats = [other.name for other in SYNTAXES.values() if name in other.names]
         fail(f"--{name} is for {', '.join(formats)}, not for {syntax.name}")
     try:
-        return Settings(**settings)
+        return checked_names(**chosen)
     except ValueError as error:
         fail(f"--{error}")
 
 
-def _content(
-    selection: Selection,
-    query: Question,
-    syntax: Syntax,
-    settings: Settings,
-    since: str | None,
-) -> Iterator[bytes]:
-    """Yield the bytes of a list, or of its changes."""
-    from geolookup.prefixes.lists import lists
-
-    current = lists(selection, syntax.entries)
-    if since is None or syntax.changes is None:
-        yield from syntax.list_text(current, settings)
-    else:
-        yield from syntax.changes_text(_changes(since, query, syntax, current), settings)
-
-
-def _changes(since: str, query: Question, syntax: Syntax, current: Lists) -> Changes:
-    """Return the changes since a written list, or since another dataset."""
+def _changes(since: str, query: Question, syntax: Syntax, current: Lists) -> tuple[Lists, Lists]:
+    """Return what was added and removed since a written list, or since another dataset."""
     from geolookup.prefixes.lists import changes, count, lists, read_list
     from geolookup.prefixes.select import Selection
 
     path = Path(dataset_path(since))
     if path.is_dir():
         with geolookup.open(path) as former:
-            changed = changes(
-                lists(Selection(state_of(former).dataset, query), syntax.entries), current
-            )
+            old = lists(Selection(state_of(former).dataset, query), syntax.entries)
+            changed = changes(old, current)
     else:
         changed = changes(read_list(path, syntax), current)
     added, removed = map(count, changed)

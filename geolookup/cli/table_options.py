@@ -22,7 +22,7 @@ class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before 
         """The names of the formats; with ``is_written`` without those that are only read."""
         from geolookup.files.table_files import FORMATS
 
-        return tuple(name for name in FORMATS if FORMATS[name].writer or not self._is_written)
+        return tuple(name for name in FORMATS if FORMATS[name].write or not self._is_written)
 
 
 def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
@@ -79,9 +79,9 @@ top = limit("--top", "Number of countries, of cities and of networks to list.", 
 
 
 def _check_zone(context: click.Context, _option: object, value: str | None) -> str | None:
-    from geolookup.contract.localtime import period
+    from geolookup.contract.tzdatabase import zone_file
 
-    if value is not None and period(value, 0) is None:
+    if value is not None and zone_file(value) is None:
         fail(f"--time-zone {value!r} is not a time zone; write one like Europe/Berlin, or UTC")
     columns = [context.params.get(name) for name in ("time_column", "as_of_column")]
     if value is not None and columns == [None, None]:
@@ -126,7 +126,11 @@ def _check_delimiter(_context: object, _option: object, value: str | None) -> st
 #: A table file with addresses: column, format and form of CSV.
 table_input = group(
     click.option(
-        "--ip-column", metavar="NAME", default="ip", show_default=True, help="Column of addresses."
+        "--ip-column",
+        metavar="NAME",
+        default="ip",
+        show_default=True,
+        help="Column of addresses, or the path of a member of objects: request.ip.",
     ),
     click.option("--input-format", type=FileFormat(), help="Format to read. [default: by suffix]"),
     click.option(

@@ -78,7 +78,7 @@ def summarize(
         summary = Summary(engine, fields=fields)
         count_files(summary, table_files(source, input_format), column)
         document = _document(summary, fields, top)
-        for line in summary.malformed:
+        for line in summary.notes:
             click.echo(line, err=True)
         options.note_age(engine)
     click.echo(json_text(document) if as_json else "\n".join(_lines(document)))
@@ -141,7 +141,7 @@ def map(  # noqa: A001 - the name of the command
         count_files(summary, files, column, TimeColumn(time_column, time_zone))
         shown_sections = list(sections(summary, traffic, engine.metadata, top, min_count))
         head = lead(summary, traffic, min_count)
-        for line in summary.malformed:
+        for line in summary.notes:
             click.echo(line, err=True)
         options.note_age(engine)
     written = write_page(output, title(source), head, shown_sections, force=force)

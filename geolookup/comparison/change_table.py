@@ -31,7 +31,6 @@ from geolookup.files.byte_streams import open_output
 from geolookup.files.row_streams import WriteOptions
 from geolookup.files.table_files import known_kind
 from geolookup.filesystem.atomic import check_file
-from geolookup.parallel import cores
 from geolookup.prefixes.conditions import Where
 from geolookup.prefixes.spans import Spans
 from geolookup.tables.row_tables import table_of
@@ -46,8 +45,6 @@ BATCH = 1 << 17
 #: The columns with the ends of ranges, by family; in rows of the other family they are null.
 ENDS = {family: tuple(f"{end}_ipv{family}" for end in TYPED.names) for family in (4, 6)}
 _TYPED_ENDS = [(name, TYPED.types[family]) for family in ENDS for name in ENDS[family]]
-#: The formats with types for addresses; the others have texts.
-_TYPED = ("parquet", "arrow", "arrows")
 _SUFFIXES = "write .csv, .jsonl or .parquet"
 
 
@@ -97,12 +94,12 @@ def write_rows(compared: DatasetPair, output: str, *, force: bool = False) -> in
     cannot be written, or exists and ``force`` is not set.
     """
     kind = known_kind(output)
-    if kind is None or kind.format.writer is None:
+    if kind is None or kind.format.write is None:
         raise TableFileError(output, "the suffix names no format of tables", _SUFFIXES)
     check_file(Path(output), force=force)
-    rows = reader(compared, texts=kind.format.name not in _TYPED)
-    with open_output(output, kind.compression, None, cores(), force=force) as stream:
-        return write_batches(rows, kind.format.writer.write(stream, rows.schema, WriteOptions()))
+    rows = reader(compared, texts=kind.format.is_text)
+    with open_output(output, kind.compression, force=force) as stream:
+        return write_batches(rows, kind.format.write(stream, rows.schema, WriteOptions()))
 
 
 def write_batches(batches: Iterable[pa.RecordBatch], sink: Any) -> int:

@@ -19,8 +19,9 @@ from geolookup.comparison.overlay import FAMILIES, special_space
 from geolookup.contract.special import PRIVATE
 from geolookup.dataset.intervals import F64, Addresses, MixedAddresses, overlay
 from geolookup.errors import TableFileError
+from geolookup.files.row_streams import column_at
 from geolookup.files.table_files import AddressColumn, TableFile, open_addresses, table_files
-from geolookup.tables.addresses import of_family, parse_column
+from geolookup.tables.locate import of_family, parse_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def _requests(file: TableFile, traffic: Traffic) -> Iterator[tuple[MixedAddresse
     more = {} if traffic.count is None else {traffic.count: "--traffic-count"}
     with open_addresses(file, column, more) as table:
         for batch in table.rows.batches:
-            addresses = parse_column(pa.chunked_array([batch.column(0)]))
+            addresses = parse_column(pa.chunked_array([column_at(batch, traffic.column)]))
             counts = np.ones(len(batch))
             if traffic.count is not None:
                 counts = _counts(batch, file.path, traffic.count)
@@ -107,7 +108,7 @@ def _requests(file: TableFile, traffic: Traffic) -> Iterator[tuple[MixedAddresse
 
 def _counts(batch: pa.RecordBatch, path: str, name: str) -> F64:
     """Return the requests of each row, whole numbers from 0 on; texts of CSV are converted."""
-    column = batch.column(name)
+    column = column_at(batch, name)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pc.ascii_trim_whitespace(column)
     try:

@@ -18,7 +18,7 @@ from geolookup.errors import TableFileError
 from geolookup.files.row_streams import ReadOptions
 from geolookup.files.table_files import TableFile, column_names, known_kind, open_table
 from geolookup.prefixes.texts import address_texts
-from geolookup.tables.addresses import parse_column
+from geolookup.tables.locate import parse_column
 
 _ADDRESS = "network"
 #: By column of a source, the names of columns, in lower case with underscores.
@@ -41,7 +41,7 @@ def is_table(path: str) -> bool:
     if kind is None:
         return False
     try:
-        names = column_names(TableFile(path, kind), path)
+        names = column_names(TableFile(path, kind))
         return any(_plain(name) in _ALIASES[_ADDRESS] for name in names)
     except TableFileError:
         return False  # the reader of its source format explains the error
@@ -58,7 +58,7 @@ def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, tuple[str
     kind = known_kind(path)
     if kind is None:
         raise TableFileError(path, "its suffix is not a table's", "name it .csv or .parquet")
-    names = column_names(TableFile(path, kind), path)
+    names = column_names(TableFile(path, kind))
     columns = _columns(path, names, own)
     keys = tuple(columns.values())
     with open_table(TableFile(path, kind), ReadOptions(path, keys, "dropped")) as table:

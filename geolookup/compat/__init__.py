@@ -15,7 +15,7 @@ from marshal import dumps, loads
 from typing import TYPE_CHECKING, Any
 
 from geolookup.contract.fields import MAXMIND
-from geolookup.contract.localtime import time_object
+from geolookup.contract.tzdatabase import zone_file
 from geolookup.dataset.files import outside
 from geolookup.kernel.python_rows import Cache
 
@@ -74,7 +74,7 @@ class _Reading:
         except IndexError:
             raise outside(state.dataset.path) from None
         values = {f"location.{name}": value for name, value in location.items()}
-        values["time.zone"] = time_object(zone, 0)["zone"]
+        values["time.zone"] = zone if zone and zone_file(zone) else None
         city, country = (dumps(_nest(paths, values)) for paths in (_CITY_PATHS, _COUNTRY_PATHS))
         return city, country
 

@@ -65,14 +65,6 @@ _DEFANGED = re.compile(r"[\[(]([.:])[\])]")
 _LIST_BLANK = re.compile(r",(?:\+|%20)")
 _ENCLOSED = re.compile(r"""(\\?["'])(.*)\1""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
-#: Parts of any text that may be an address; ``readings`` parses them.
-# IPv6: a run of hexadecimal digits, colons and dots with two colons or more. IPv4: four
-# numbers that no digit touches.
-IN_TEXT = re.compile(
-    r"(?<![0-9A-Fa-f:])(?=[0-9A-Fa-f]*:[0-9A-Fa-f]*:)[0-9A-Fa-f:.]*[0-9A-Fa-f:]"
-    rf"|(?<!\d){_IPV4}(?!\d)",
-    re.ASCII,
-)
 
 
 def clean_text(value: object) -> object:
@@ -138,13 +130,6 @@ def forwarded(line: str) -> Iterator[str | None]:
     # RFC 9110, section 5.6.1: empty elements are ignored.
     elements = (text for text in _elements(line) if text is None or text.strip(BLANKS))
     return map(_for_address, elements)
-
-
-def readings(part: str) -> set[Address]:
-    """Return the addresses that a match of ``IN_TEXT`` can be."""
-    # The last colon may belong to the sentence.
-    addresses = map(address_of, (part, part.removesuffix(":")))
-    return {address for address in addresses if address is not None}
 
 
 def address_of(text: str | None) -> Address | None:

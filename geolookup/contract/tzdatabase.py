@@ -3,7 +3,7 @@
 Strategy: `zoneinfo` prefers the system's files whatever their age. Here the newer database
 decides, by the version that each states. A process decides once, when it needs the first
 zone, and reads two short files for it. The search path of `zoneinfo` belongs to the application and
-remains unchanged; that module itself is slow to import and not needed.
+remains unchanged; that module is slow to import, and only the Python kernel needs it.
 
 An IANA version is a year and a letter (2025b, 2026a), so text order is release order.
 """
@@ -12,20 +12,13 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import lru_cache, partial
+from functools import lru_cache
 
-from geolookup.contract.localtime import DATABASE_VARIABLE, LONGEST_KEY
+from geolookup.contract.localtime import DATABASE_VARIABLE
 from geolookup.errors import SettingsError
 
-TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-    from typing import Any
-
-    from geolookup.contract import tzif
-
 _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_/")
+_LONGEST_KEY = 64  # twice the longest key; bounds the cache
 # Some systems also store these: the zone of the machine, and copies of all keys, one of them
 # with leap seconds.
 _NOT_IANA = ("localtime", "posixrules", "posix/", "right/")
@@ -54,6 +47,15 @@ class Database:
         return f"{self.version or 'unknown version'} ({name})"
 
 
+class ZoneFile:
+    """The path and the bytes of a TZif file."""
+
+    __slots__ = ("data", "path")
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path, self.data = path, data
+
+
 @lru_cache(maxsize=1)
 def database() -> Database:
     """Return the database that decides in this process; the first call selects it.
@@ -63,12 +65,12 @@ def database() -> Database:
     """
     choice = os.environ.get(DATABASE_VARIABLE) or "auto"
     if choice == "auto":
-        return newer(_system(), _package())
+        return newer(_stated("system", search_path()), _stated("package", _package_folders()))
     if choice not in ("system", "package"):
         raise SettingsError(
             f"{DATABASE_VARIABLE} is {choice!r}; write auto, system or package, or unset it"
         )
-    database = _system() if choice == "system" else _package()
+    database = _stated(choice, search_path() if choice == "system" else _package_folders())
     if database is None:
         missing = {"system": "no folder of zone files", "package": "no tzdata package"}[choice]
         raise SettingsError(
@@ -89,12 +91,6 @@ def newer(system: Database | None, package: Database | None) -> Database:
     if system is not None and (system.version or "") >= (package.version or ""):
         return system
     return package
-
-
-def _system() -> Database | None:
-    """Return the first folder of the search path that exists."""
-    folder = next(filter(os.path.isdir, search_path()), None)
-    return None if folder is None else Database("system", _stated_version(folder))
 
 
 def search_path() -> tuple[str, ...]:
@@ -125,73 +121,33 @@ def _configured_path() -> str:
     return variables.get("TZPATH") or ""
 
 
-def _stated_version(folder: str) -> str | None:
-    for name, before in _VERSION_FILES:
-        try:
-            with open(os.path.join(folder, name), "rb", buffering=0) as stream:
-                line = stream.read(80).decode("ascii", "replace").partition("\n")[0]
-        except OSError:
-            continue
-        if version := _version(line.removeprefix(before).strip()):
-            return version
-    return None
-
-
-def _package() -> Database | None:
-    tzdata = _tzdata()
-    if tzdata is None:
-        return None
-    return Database("package", _version(str(getattr(tzdata, "IANA_VERSION", ""))))
-
-
-def _tzdata() -> ModuleType | None:
+def _package_folders() -> tuple[str, ...]:
+    """Return the folder of the package `tzdata`, if it is installed."""
     try:
         import tzdata
     except ImportError:
+        return ()
+    return (os.path.join(tzdata.__path__[0], "zoneinfo"),)
+
+
+def _stated(source: str, folders: tuple[str, ...]) -> Database | None:
+    """Return the database in the first folder that exists, with the version that it states."""
+    folder = next(filter(os.path.isdir, folders), None)
+    if folder is None:
         return None
-    module: ModuleType = tzdata
-    return module
-
-
-def _version(text: str) -> str | None:
-    """Return a version unchanged, such as "2025b" or "2025b-11-gf8a3"; None for another text."""
-    # "2025" and a lower-case letter.
-    return text if text[:4].isdecimal() and text[4:5].islower() else None
-
-
-def rules(zone: str) -> tzif.Zone | None:
-    """Load a zone from the deciding database, else from the other one; None for an unknown key.
-
-    A malformed file counts as missing; its transitions are checked on first use (`tzif`).
-    Keys are case-sensitive. No text of moderate length raises an error.
-    """
-    from geolookup.contract.tzif import read  # here: the compiled kernel rarely needs it
-
-    for reader in _readers_of(zone):
-        data = reader(zone)
-        rules_of_file = None if data is None else read(data)
-        if rules_of_file is not None:
-            return rules_of_file
-    return None
-
-
-def file(zone: str) -> bytes | None:
-    """Return the bytes of a zone's file: the first that `rules` tries. None for an unknown key."""
-    for read in _readers_of(zone):
-        data = read(zone)
-        if data is not None:
-            return data
-    return None
-
-
-def _readers_of(zone: str) -> tuple[Callable[[str], bytes | None], ...]:
-    return _readers() if is_key(zone) else ()
+    for name, before in _VERSION_FILES:
+        line = _read(os.path.join(folder, name), 80).decode("ascii", "replace").partition("\n")[0]
+        version = line.removeprefix(before).strip()
+        # "2025b" or "2025b-11-gf8a3": a year and a lower-case letter.
+        if version[:4].isdecimal() and version[4:5].islower():
+            return Database(source, version)
+    return Database(source, None)
 
 
 def is_key(zone: str) -> bool:
     """Return whether a text has the form of a key of IANA; the zone need not exist."""
     return (
-        0 < len(zone) <= LONGEST_KEY
+        0 < len(zone) <= _LONGEST_KEY
         and _KEY_CHARACTERS.issuperset(zone)
         and not zone.startswith(_NOT_IANA)
         # No empty part; a dot is not a character of keys, so ".." cannot occur.
@@ -199,71 +155,48 @@ def is_key(zone: str) -> bool:
     )
 
 
+def zone_file(zone: str) -> ZoneFile | None:
+    """Return the file of a zone: the deciding database's, else the other one's.
+
+    None if neither has the key. The file may be damaged. No text raises an error.
+    """
+    return _find(zone) if is_key(zone) else None
+
+
+@lru_cache(maxsize=1024)  # more than all keys; a changed database takes effect after a restart
+def _find(zone: str) -> ZoneFile | None:
+    for folder in _folders():
+        path = f"{folder}/{zone}"
+        data = _read(path, _LARGEST)
+        if data.startswith(b"TZif"):
+            return ZoneFile(path, data)
+    return None
+
+
 @lru_cache(maxsize=1)
-def _readers() -> tuple[Callable[[str], bytes | None], ...]:
-    """Return the functions that read a zone's file, the deciding database's first."""
-    system = [partial(_from_folder, folder) for folder in search_path()]
-    package = _package_reader()
-    if database().source == "package":
-        return (*package, *system)
-    return (*system, *package)
+def _folders() -> tuple[str, ...]:
+    """Return the folders of zone files, the deciding database's first."""
+    system, package = search_path(), _package_folders()
+    return package + system if database().source == "package" else system + package
 
 
-def _package_reader() -> list[Callable[[str], bytes | None]]:
-    tzdata = _tzdata()
-    if tzdata is None:
-        return []
-    folder = os.path.join(tzdata.__path__[0], "zoneinfo")
-    if os.path.isdir(folder):
-        return [partial(_from_folder, folder)]
-    return [partial(_by_loader, tzdata.__loader__, folder)]
-
-
-def _from_folder(folder: str, zone: str) -> bytes | None:
-    # Case-insensitive file systems find "europe/paris" too.
-    if sys.platform in ("win32", "darwin") and not _has_name(folder, zone):
-        return None
+def _read(path: str, size: int) -> bytes:
+    """Return the first bytes of a file, `size` at most; none if it cannot be read."""
     try:
-        descriptor = os.open(f"{folder}/{zone}", _FLAGS)
+        descriptor = os.open(path, _FLAGS)
     except OSError:
-        return None
+        return b""
     try:
-        return os.read(descriptor, _LARGEST)
+        return os.read(descriptor, size)
     except OSError:
-        return None  # a directory
+        return b""  # a directory
     finally:
         os.close(descriptor)
 
 
-def _has_name(folder: str, zone: str) -> bool:
-    """Return whether a file has exactly this name, in upper and lower case too."""
-    for name in zone.split("/"):
-        if name not in _file_names(folder):
-            return False
-        folder = os.path.join(folder, name)
-    return True
-
-
-@lru_cache(maxsize=128)  # more than the folders of zone files
-def _file_names(folder: str) -> frozenset[str]:
-    try:
-        return frozenset(os.listdir(folder))
-    except OSError:
-        return frozenset()
-
-
-def _by_loader(loader: Any, folder: str, zone: str) -> bytes | None:
-    """Read from a package that is in a zip file."""
-    try:
-        data: bytes = loader.get_data(os.path.join(folder, *zone.split("/")))
-    except OSError:
-        return None
-    return data
-
-
 @lru_cache(maxsize=1)
 def zone_names() -> frozenset[str]:
-    """Return the keys of all zones that `rules` can load; this searches the zone files, 20 ms."""
+    """Return the keys of all zones that `zone_file` can read; this searches the files, 20 ms."""
     import zoneinfo
 
     return frozenset(

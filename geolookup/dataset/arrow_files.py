@@ -101,7 +101,7 @@ def columns_of(batch: pa.RecordBatch, whole: pa.Buffer) -> dict[str, Any]:
 
 def _array(array: pa.Array, base: int) -> dict[str, Any]:
     buffers = [_buffer(buffer, base) for buffer in array.buffers()]
-    described = {"type": str(array.type), "buffers": buffers}
+    described: dict[str, Any] = {"type": str(array.type), "buffers": buffers}
     if pa.types.is_dictionary(array.type):
         values = array.dictionary
         described["dictionary"] = {"length": len(values), **_array(values, base)}

@@ -50,27 +50,15 @@ def known_addresses(path: str | os.PathLike[str]) -> dict[str, KnownAddresses]:
     try:
         schema = read_manifest(folder).schema
         files = (*fmt.ANSWERING, *((fmt.OWN,) if schema.own else ()))
-        batches = {name: _read(folder / name, schema) for name in files}
+        batches = {name: arrow_files.read(folder / name)[0] for name in files}
+        for batch in batches.values():
+            batch.validate(full=True)
         tables = list(_known_rows(batches, schema))
         return {f"ipv{family}": _count_known(family, batches, tables, schema) for family in (4, 6)}
     except MemoryError:  # Arrow's is an ArrowException too
         raise
-    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError) as error:
         raise DatasetError(folder, "damaged", REBUILD) from error
-
-
-def _read(path: Path, schema: Schema) -> pa.RecordBatch:
-    """Read a table; ValueError if a column has another type, or nulls where none belong."""
-    batch, _ = arrow_files.read(path)
-    batch.validate(full=True)
-    for name, column in fmt.columns(path.name, schema).items():
-        values = batch.column(name)
-        nulls = values.null_count + (
-            values.dictionary.null_count if pa.types.is_dictionary(values.type) else 0
-        )
-        if not column.has(str(values.type)) or (nulls and not column.nullable):
-            raise ValueError(f"{path.name}: {name} is not of type {column.type}")
-    return batch
 
 
 def _known_rows(
@@ -78,13 +66,14 @@ def _known_rows(
 ) -> Iterator[tuple[str, str, Bools]]:
     """Yield each field, the table that intervals refer to, and its rows with a value."""
     for field in schema.stored:
-        values = batches[fmt.TABLES[field.table]].column(field.column)
+        table = field.table
+        values = batches[fmt.TABLES[table]].column(field.column)
         has_value = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
-        if field.table in fmt.LINKS:
+        if table in fmt.LINKS:
             # By row of the country or zone table; here: by row of the location table.
-            has_value = has_value[batches[fmt.LOCATION].column(field.table).to_numpy()]
-        is_linked = field.table in fmt.LINKS
-        yield field.path, fields.LOCATION if is_linked else field.table, has_value
+            has_value = has_value[arrow_files.numbers_of(batches[fmt.LOCATION], table)]
+            table = fields.LOCATION
+        yield field.path, table, has_value
 
 
 def _count_known(
@@ -95,11 +84,7 @@ def _count_known(
 ) -> KnownAddresses:
     batch = batches[fmt.INTERVALS[family]]
     starts = arrow_files.starts_of(batch)
-    rows = {
-        table: arrow_files.numbers_of(batch, table)
-        for table in fmt.ROW_TABLES
-        if table in batch.schema.names
-    }
+    rows = {table: arrow_files.numbers_of(batch, table) for table in fmt.row_tables(schema.own)}
     if schema.private_layers:
         starts, rows = _in_public_space(family, starts, rows)
     counts: dict[bytes, int] = {}  # most facts of a country are known together

@@ -1,8 +1,8 @@
 """A dataset directory as mapped memory: opened in constant time, trusted in nothing.
 
 Strategy: the manifest says where each buffer lies; the files are mapped and the buffers become
-views, without Arrow and without reading them. Content is checked at its first use: an index against
-the bounds of its target, a row's JSON texts against their checksum.
+views, without Arrow and without reading them. Whoever reads an index compares it with the bounds of
+its target.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ class Dataset:
         self._files: dict[str, File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
-        # 65,537 entries are 16 bits: bucket = address >> 16.
-        self.jump_shift = 32 - _jump_bits(jump.path, len(self.jump))
+        bits = fmt.jump_bits(len(self.jump))
+        if bits is None:
+            raise DatasetError(jump.path, f"{len(self.jump)} entries are not a jump table", REBUILD)
+        self.jump_shift = 32 - bits  # 65,537 entries are 16 bits: bucket = address >> 16
         ipv4, ipv6 = self._file(fmt.IPV4), self._file(fmt.IPV6)
         self.ipv4_starts = ipv4.view("start", "uint32")
         self.ipv4_locations = ipv4.view("location", "uint32")
@@ -190,15 +192,25 @@ class Starts:
             raise outside(self._path)
         return Addresses(values[lows], highs)
 
-    def last(self, interval: int) -> int:
-        """Return the last address of an interval."""
-        after = interval + 1
-        return MAX[self.family] if after == self._count else self[after] - 1
+    def ends(self, interval: int) -> tuple[int, int]:
+        """Return the first and last address of an interval."""
+        first, after = self[interval], interval + 1
+        last = MAX[self.family] if after == self._count else self[after] - 1
+        if last < first:
+            raise DatasetError(self._path, "the intervals are out of order", REBUILD)
+        return first, last
 
     def check_lengths(self, *columns: memoryview) -> None:
         """Raise DatasetError if a column beside the starts has more or fewer entries."""
         if len({len(column) for column in (self.highs, self.lows, *columns)}) > 1:
             raise DatasetError(self._path, "the columns differ in length", REBUILD)
+
+    def interval(self, value: int) -> int:
+        """Return the interval that holds an address."""
+        interval = self.holding(value)
+        if interval < 0:
+            raise DatasetError(self._path, "the first interval does not begin at 0", REBUILD)
+        return interval
 
     def holding(self, value: int, begin: int = 0, end: int | None = None) -> int:
         """Return the interval that holds an address, of those from ``begin`` to before ``end``.
@@ -225,10 +237,3 @@ class Starts:
 def outside(path: str) -> DatasetError:
     """Return the error for a dataset with an index outside its table."""
     return DatasetError(path, "an index points outside its table", REBUILD)
-
-
-def _jump_bits(path: str, entries: int) -> int:
-    bits = fmt.jump_bits(entries)
-    if bits is None:
-        raise DatasetError(path, f"{entries} entries are not a jump table", REBUILD)
-    return bits

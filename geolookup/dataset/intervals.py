@@ -116,10 +116,6 @@ class Addresses:
             return self.low, self.high
         return self.low.astype(np.uint64), np.zeros(len(self), np.uint64)
 
-    def in_128_bits(self) -> Addresses:
-        """Return the same integers in uint64 halves, whatever the family."""
-        return Addresses(*self.halves())
-
     def is_last(self) -> Bools:
         """Mark the family's last address."""
         return self.equals(Addresses.of(self.family, [MAX[self.family]]))
@@ -184,14 +180,11 @@ def concat(parts: Sequence[Addresses]) -> Addresses:
 def clamp(addresses: Addresses, least: int, most: int) -> Addresses:
     """Return the addresses limited to ``least`` … ``most``."""
     first, last = (Addresses.of(addresses.family, [end]) for end in (least, most))
-    return _choose(addresses < first, first, _choose(last < addresses, last, addresses))
-
-
-def _choose(where: Bools, one: Addresses, other: Addresses) -> Addresses:
-    low = np.where(where, one.low, other.low)
-    if one.high is None or other.high is None:
-        return Addresses(low)
-    return Addresses(low, np.where(where, one.high, other.high))
+    clamped = [column.copy() for column in addresses.columns()]
+    for end, is_beyond in ((first, addresses < first), (last, last < addresses)):
+        for column, value in zip(clamped, end.columns(), strict=True):
+            column[is_beyond] = value
+    return Addresses(*clamped)
 
 
 def is_partition(starts: Addresses, first: int = 0) -> bool:
@@ -270,9 +263,7 @@ def lasts(starts: Addresses, last: int | None = None) -> Addresses:
     beyond = starts[:1]
     if last is not None:
         beyond = Addresses.of(starts.family, [last + 1 & MAX[starts.family]])
-    after = concat([starts[1:], beyond])
-    low = after.low - after.low.dtype.type(1)
-    return Addresses(low, None if after.high is None else after.high - (after.low == 0))
+    return concat([starts[1:], beyond]).predecessor()
 
 
 #: What space is counted in, by family, and the addresses of a unit.

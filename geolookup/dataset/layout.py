@@ -11,7 +11,7 @@ from geolookup.contract import fields
 from geolookup.contract.schema import CONTRACT, Schema
 
 FORMAT = "geolookup-dataset"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MANIFEST = "manifest.json"
 
 IPV4 = "ipv4.arrow"
@@ -93,14 +93,10 @@ def _fields(table: str, schema: Schema = CONTRACT) -> dict[str, Column]:
 
 
 _NUMBER = Column("uint32")
-#: The column of checksums beside the texts of rows.
-CHECKSUMS = "json_crc32c"
-#: The polynomial of CRC-32C: its bits in reverse order, without the bit of x^32.
-POLYNOMIAL = 0x82F6_3B78
 #: What the manifest has of each file.
 ENTRY = frozenset(("bytes", "sha256", "rows", "columns"))
-#: The columns with the texts of rows, for single lookups.
-JSON = {"json": Column("string"), CHECKSUMS: _NUMBER}
+#: The column with the texts of rows, for single lookups.
+JSON = {"json": Column("string")}
 _STARTS = {
     4: {"start": _NUMBER},
     6: {"start_high": Column("uint64"), "start_low": Column("dictionary<uint64>")},

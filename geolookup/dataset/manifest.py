@@ -18,10 +18,10 @@ from geolookup.filesystem import check_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
-    from geolookup.dataset.metadata import Coverage, Metadata, Source
+    from geolookup.dataset.metadata import Metadata
 
     #: What the manifest states of a file: its bytes, sha256, rows and columns.
     Entry = dict[str, Any]
@@ -52,30 +52,12 @@ class Manifest:
         self._document = document
 
     @classmethod
-    def of(
-        cls,
-        *,
-        name: str,
-        sources: Iterable[Source],
-        credits: Iterable[Mapping[str, str]],  # noqa: A002 - the member's name
-        fields: Iterable[str],
-        counts: Mapping[str, int],
-        coverage: Coverage,
-        columns: Iterable[Mapping[str, Any]] = (),
-    ) -> Manifest:
-        """Return the manifest before the files are written; ``with_generation`` adds them."""
-        document = {
-            "format": fmt.FORMAT,
-            "format_version": fmt.FORMAT_VERSION,
-            "name": name,
-            "sources": [source.members() for source in sources],
-            "credits": [dict(credit) for credit in credits],
-            "fields": list(fields),
-            "counts": dict(counts),
-            "coverage": coverage,
-        }
-        if own := list(columns):
-            document[COLUMNS] = own
+    def of(cls, **members: Any) -> Manifest:
+        """Return the manifest before the files are written, from ``name`` and other members.
+
+        They are as JSON has them; ``with_generation`` adds the last two.
+        """
+        document = {"format": fmt.FORMAT, "format_version": fmt.FORMAT_VERSION, **members}
         return cls(fmt.MANIFEST, document)
 
     def with_generation(self, generation: str, files: Mapping[str, Entry]) -> Manifest:
@@ -159,13 +141,13 @@ class Manifest:
 
     def canonical(self) -> bytes:
         """Return its one serialisation."""
-        from geolookup.dataset.checksums import canonical
+        from geolookup.dataset.digests import canonical
 
         return canonical(self._document)
 
     def logical(self) -> bytes:
         """Return the canonical text that the generation id covers, besides the columns."""
-        from geolookup.dataset.checksums import canonical
+        from geolookup.dataset.digests import canonical
 
         members = self._document.items()
         return canonical({name: value for name, value in members if name not in _PHYSICAL})

@@ -11,7 +11,7 @@ import mmap
 
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.rows import Texts, kinds
+from geolookup.dataset.rows import Texts
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import check_regular
 
@@ -101,8 +101,7 @@ class File:
         if self._columns.keys() != expected.keys():
             names = ", ".join(sorted(self._columns.keys() ^ expected.keys()))
             raise DatasetError(self.path, f"built with other fields ({names})", REBUILD)
-        sums = self.view(fmt.CHECKSUMS, "uint32")
-        return Texts(self.path, *self.strings("json"), sums, kinds(table, schema))
+        return Texts(self.path, *self.strings("json"), schema.in_table(table))
 
     def _column(self, name: str, kind: str) -> Any:
         described = self._columns.get(name)

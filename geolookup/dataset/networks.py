@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ipaddress
 from bisect import bisect_right
-from collections.abc import Callable
-from typing import Protocol
+from functools import cache
+from typing import Any, Protocol
 
 from geolookup.contract.address import (
     BITS,
@@ -19,35 +19,23 @@ from geolookup.contract.address import (
     embedded_ipv4,
     parse,
 )
-from geolookup.contract.envelope import Object
 from geolookup.contract.special import PRIVATE, PUBLIC, Part, is_private, partition
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import PrivateAddressError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-_TYPES: dict[int, Callable[[tuple[int, int]], Network]] = {
-    4: ipaddress.IPv4Network,
-    6: ipaddress.IPv6Network,
-}
+_TYPES: Any = {4: ipaddress.IPv4Network, 6: ipaddress.IPv6Network}
+_ADDRESSES: Any = {4: ipaddress.IPv4Address, 6: ipaddress.IPv6Address}
 _PARTS = {family: partition(family) for family in (4, 6)}
 _FIRSTS = {family: [part[0] for part in parts] for family, parts in _PARTS.items()}
 
 
-class Intervals(Protocol):
+class PrefixSearch(Protocol):
     """A dataset with a search of its intervals; the state of a kernel is one."""
 
     @property
     def dataset(self) -> Dataset:
         """The dataset that is searched."""
-
-    def interval_ipv4(self, value: int) -> int:
-        """Return the position of the IPv4 interval that holds a 32-bit integer."""
-
-    def interval_ipv6(self, value: int) -> int:
-        """Return the position of the IPv6 interval that holds a 128-bit integer."""
-
-    def rows(self, family: int, interval: int) -> tuple[int, int]:
-        """Return the location and network rows of an interval of one family."""
 
     def rows_and_prefix(self, ip: object) -> tuple[int, int, int]:
         """Return location row, network row and prefix length of an address.
@@ -58,11 +46,8 @@ class Intervals(Protocol):
         if an index of the dataset points outside its table.
         """
 
-    def record(self, location_row: int, network_row: int) -> Object:
-        """Return data without ip, ip_type and time; the caller may change it."""
 
-
-def network_of(state: Intervals, ip: object) -> Network:
+def network_of(state: PrefixSearch, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked.
 
     In special-purpose space the answer is the private own columns. Raises PrivateAddressError there
@@ -72,21 +57,15 @@ def network_of(state: Intervals, ip: object) -> Network:
     if not is_private(*effective(family, value)):
         length = state.rows_and_prefix(ip)[2]
     elif state.dataset.schema.private_layers:
-        length = prefix_length(state, family, value, PUBLIC, PRIVATE)
+        length = prefix_length(state.dataset, family, value, PUBLIC, PRIVATE)
     else:
         raise PrivateAddressError(ip)
     bits = BITS[family] - length
     return network_at(family, value >> bits << bits, bits)
 
 
-def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
-    """Return first and last address of the interval around an address."""
-    starts, interval = state.dataset.starts(family), holding(state, family, value)
-    return starts[interval], starts.last(interval)
-
-
-def prefix_length(state: Intervals, family: int, value: int, *kinds: int) -> int:
-    """Return the prefix length of ``Intervals.rows_and_prefix``; the Python kernel calls this.
+def prefix_length(dataset: Dataset, family: int, value: int, *kinds: int) -> int:
+    """Return the prefix length of ``rows_and_prefix``; the Python kernel calls this.
 
     ``kinds`` are the kinds of space whose intervals have answers of their own; default: PUBLIC.
     """
@@ -96,12 +75,10 @@ def prefix_length(state: Intervals, family: int, value: int, *kinds: int) -> int
         length, family, value = length - _bits_after(value), 4, carried
     first, last, kind = _part(family, value)
     if kind in (kinds or (PUBLIC,)):
-        try:
-            around_first, around_last = _interval(state, family, value)
-        except IndexError:
-            raise outside(state.dataset.path) from None
+        starts = dataset.starts(family)
+        around_first, around_last = starts.ends(starts.interval(value))
         if not around_first <= value <= around_last:
-            raise outside(state.dataset.path)
+            raise outside(dataset.path)
         first = max(first, around_first)
         last = min(last, around_last)
     # 8.8.8.0/24 has 8 host bits: /24; as 6to4 48 - 8 = /40; as IPv4-mapped 128 - 8 = /120.
@@ -133,11 +110,6 @@ def _bits_after(value: int) -> int:
     raise AssertionError("an address that carries none")
 
 
-def holding(state: Intervals, family: int, value: int) -> int:
-    """Return the position of the interval of a family that holds an address."""
-    return state.interval_ipv4(value) if family == 4 else state.interval_ipv6(value)
-
-
 def _host_bits(family: int, value: int, first: int, last: int) -> int:
     """Return the host bits of the largest network around ``value`` from ``first`` to ``last``.
 
@@ -152,7 +124,20 @@ def _host_bits(family: int, value: int, first: int, last: int) -> int:
 
 def network_at(family: int, first: int, host_bits: int) -> Network:
     """Return the network of a first address and the number of its host bits."""
-    return _TYPES[family]((first, BITS[family] - host_bits))
+    if host_bits < 2:  # it has a method of its own for its hosts
+        return _TYPES[family]((first, BITS[family] - host_bits))
+    # Its constructor, which checks mask and host bits, takes ten times as long as a copy.
+    network: Network = object.__new__(_TYPES[family])
+    for name, value in _attributes(family, host_bits).items():
+        setattr(network, name, value)
+    network.network_address = _ADDRESSES[family](first)
+    return network
+
+
+@cache
+def _attributes(family: int, host_bits: int) -> dict[str, Any]:
+    """Return the attributes of a network of this size."""
+    return vars(_TYPES[family]((0, BITS[family] - host_bits)))
 
 
 def limits_of(within: object) -> list[tuple[int, int, int]]:

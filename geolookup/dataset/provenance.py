@@ -10,7 +10,6 @@ source's row: a source may state it in several rows.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +19,14 @@ from geolookup.contract.special import is_private
 from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.dataset.mapped import File
 from geolookup.dataset.metadata import Source
-from geolookup.dataset.networks import aligned_around, holding, network_of, same_kind_around
-from geolookup.dataset.rows import split
+from geolookup.dataset.networks import aligned_around, network_of, same_kind_around
 from geolookup.errors import REBUILD, DatasetError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from geolookup.contract.schema import Schema
-    from geolookup.dataset.networks import Intervals
+    from geolookup.dataset.networks import PrefixSearch
 
 
 class Explanation(dict[str, Any]):
@@ -41,21 +39,28 @@ class Explanation(dict[str, Any]):
         return f"<geolookup.Explanation {', '.join(decided) or 'unknown'}>"
 
 
-def explain(state: Intervals, sources: Sequence[Source], ip: object, data: Any) -> Explanation:
+def explain(state: PrefixSearch, sources: Sequence[Source], ip: object, data: Any) -> Explanation:
     """Return which of the sources decided each layer of an address, and the values; see Engine.
 
     ``data`` is the member of the answer. Of a private address the private layers are explained.
     Raises InvalidAddressError, PrivateAddressError if the dataset has no private layers, and
     DatasetError if an index of the dataset points outside its table.
     """
-    network = network_of(state, ip)
+    network, dataset = network_of(state, ip), state.dataset
     family, value = parse(ip)
-    explained = Explanation(
-        ip=canonical(family, value),
-        network=str(network),
-        **decisions(state.dataset, sources, *effective(family, value)),
-    )
-    _add_values(state, explained, data)
+    explained = Explanation(ip=canonical(family, value), network=str(network))
+    family, value = effective(family, value)
+    explained |= decisions(dataset, sources, family, value)
+    around = _Around(dataset, family, value)
+    try:
+        for layer, decided in explained["layers"].items():
+            if decided:
+                first, last = around.same_values(layer, *_ends(decided["range"]))
+                decided["values"] = around.values(layer, data)
+                decided["same_values"] = range_text(family, first, last)
+                decided["prefix"] = str(aligned_around(family, value, first, last))
+    except IndexError:
+        raise outside(dataset.path) from None
     return explained
 
 
@@ -67,12 +72,15 @@ def decisions(
     The address carries no other one.
     """
     provenance, schema = dataset.provenance(family), dataset.schema
-    ends = same_kind_around(family, value, *provenance.around(value))
+    interval = provenance.starts.interval(value)
+    ends = same_kind_around(family, value, *provenance.starts.ends(interval))
     known_layers = schema.private_layers if is_private(family, value) else schema.layers
-    layers = provenance.layers(value, sources).items()
     return {
         "same_sources": range_text(family, *ends),
-        "layers": {layer: item if layer in known_layers else None for layer, item in layers},
+        "layers": {
+            layer: provenance.layer(layer, interval, sources) if layer in known_layers else None
+            for layer in schema.layers
+        },
     }
 
 
@@ -80,43 +88,18 @@ class Provenance:
     """The intervals of one family, each with the number of the source that decided each layer."""
 
     def __init__(self, file: File, family: int, schema: Schema) -> None:
-        self._path, self._family = file.path, family
-        self._starts = Starts(file, family)
+        self._path = file.path
+        self.starts = Starts(file, family)
         # A layer that no source decides has no column; zeros stand for it.
-        none = memoryview(bytes(len(self._starts)))
+        none = memoryview(bytes(len(self.starts)))
         self._sources = {
             layer: file.view(layer, "uint8") if layer in file else none for layer in schema.layers
         }
-        self._starts.check_lengths(*self._sources.values())
+        self.starts.check_lengths(*self._sources.values())
 
-    def around(self, value: int) -> tuple[int, int]:
-        """Return first and last address of the interval that holds an address."""
-        interval = self._holding(value)
-        return self._starts[interval], self._last(interval)
-
-    def layers(self, value: int, sources: Sequence[Source]) -> dict[str, dict[str, Any] | None]:
-        """Return by layer the deciding source at an address, and the range that it decides."""
-        interval = self._holding(value)
-        return {
-            layer: self._layer(numbers, interval, sources)
-            for layer, numbers in self._sources.items()
-        }
-
-    def _holding(self, value: int) -> int:
-        interval = self._starts.holding(value)
-        if interval < 0:
-            raise DatasetError(self._path, "the first interval does not begin at 0", REBUILD)
-        return interval
-
-    def _last(self, interval: int) -> int:
-        last = self._starts.last(interval)
-        if last < self._starts[interval]:
-            raise DatasetError(self._path, "the intervals are out of order", REBUILD)
-        return last
-
-    def _layer(
-        self, numbers: memoryview, interval: int, sources: Sequence[Source]
-    ) -> dict[str, Any] | None:
+    def layer(self, layer: str, interval: int, sources: Sequence[Source]) -> dict[str, Any] | None:
+        """Return the deciding source of a layer in an interval, and the range that it decides."""
+        numbers = self._sources[layer]
         number = numbers[interval]
         if not number:
             return None
@@ -124,13 +107,13 @@ class Provenance:
             raise DatasetError(self._path, f"there is no source {number}", REBUILD)
         source = sources[number - 1]
         begin, end = _run(numbers, interval)
-        first, last = self._starts[begin], self._last(end)
+        (first, _), (_, last) = self.starts.ends(begin), self.starts.ends(end)
         return {
             "source": source.name,
             "date": source.date,
             "licence": source.licence,
             **({"dataset": source.dataset} if source.dataset else {}),
-            "range": range_text(self._family, first, last),
+            "range": range_text(self.starts.family, first, last),
         }
 
 
@@ -147,49 +130,26 @@ def _run(numbers: memoryview, interval: int) -> tuple[int, int]:
     return begin, end
 
 
-def _add_values(state: Intervals, explained: dict[str, Any], data: Any) -> None:
-    """Add to each decided layer ``"values"``, ``"same_values"`` and ``"prefix"``."""
-    around = _Around(state, explained["ip"], data)
-    try:
-        for layer, decided in explained["layers"].items():
-            if decided:
-                decided["values"] = around.values(layer)
-                first, last = around.same_values(layer, *_ends(decided["range"]))
-                decided["same_values"] = range_text(around.family, first, last)
-                decided["prefix"] = around.prefix(first, last)
-    except IndexError:
-        raise outside(state.dataset.path) from None
-
-
 class _Around:
-    """An address, or the IPv4 address that it carries, and the intervals around it."""
+    """The intervals around an address, which carries no other one, and their values by layer."""
 
-    def __init__(self, state: Intervals, ip: str, data: Any) -> None:
-        self._state = state
-        self.family, self._value = effective(*parse(ip))
-        self._starts = state.dataset.starts(self.family)
-        self._interval = holding(state, self.family, self._value)
-        self._data = data
-        self._schema = state.dataset.schema
-        self._columns = state.dataset.row_columns(self.family)
-        self._of_rows: dict[tuple[str, int], Hashable] = {}
+    def __init__(self, dataset: Dataset, family: int, value: int) -> None:
+        self._dataset, self._schema = dataset, dataset.schema
+        self._starts = dataset.starts(family)
+        self._interval = self._starts.interval(value)
+        self._columns = dataset.row_columns(family)
+        self._rows: dict[tuple[str, int], dict[str, Any]] = {}
 
-    def values(self, layer: str) -> dict[str, Any]:
+    def values(self, layer: str, data: Any) -> dict[str, Any]:
         """Return the fields of a layer that are known, as a row of a source states them."""
         names = self._schema.stated[layer]
         if layer.startswith(fields.OWN_PREFIX):
-            own = self._own(self._columns[fields.OWN][self._interval])
+            own = self._row(fields.OWN, self._columns[fields.OWN][self._interval])
             values = {name: own[name] for name in names}
         else:
             of = self._schema.by_source_column
-            values = {name: fields.value_in(self._data, of[name]) for name in names}
+            values = {name: fields.value_in(data, of[name]) for name in names}
         return {name: value for name, value in values.items() if value is not None}
-
-    def _own(self, row: int) -> dict[str, Any]:
-        """Return the own columns in a row, by their names in sources."""
-        rows: Any = self._state.dataset.own_rows  # not None: the layer is own
-        names = (field.source_column for field in self._schema.own)
-        return dict(zip(names, map(json.loads, split(rows[row])), strict=True))
 
     def same_values(self, layer: str, first: int, last: int) -> tuple[int, int]:
         """Return the ends of the adjacent addresses in a range with the same values in a layer."""
@@ -200,26 +160,25 @@ class _Around:
         same = self._key(begin, layer)
         while begin and self._starts[begin] > first and self._key(begin - 1, layer) == same:
             begin -= 1
-        while self._starts.last(end) < last and self._key(end + 1, layer) == same:
+        while self._starts.ends(end)[1] < last and self._key(end + 1, layer) == same:
             end += 1
-        return max(first, self._starts[begin]), min(last, self._starts.last(end))
+        return max(first, self._starts[begin]), min(last, self._starts.ends(end)[1])
 
     def _key(self, interval: int, layer: str) -> Hashable:
         """Return a key that is equal for intervals with the same values in a layer."""
-        location, network = self._state.rows(self.family, interval)
         if layer == fields.LOCATION:  # each row of the location table has other values
-            return location
-        is_own = layer.startswith(fields.OWN_PREFIX)
-        row = self._columns[fields.OWN][interval] if is_own else network
-        if (layer, row) not in self._of_rows:
-            record = self._own(row) if is_own else self._state.record(location, row)["network"]
-            values = [record.get(name) for name in self._schema.stated[layer]]
-            self._of_rows[layer, row] = json.dumps(values)  # a list cannot be a key
-        return self._of_rows[layer, row]
+            return self._columns[layer][interval]
+        table = fields.OWN if layer.startswith(fields.OWN_PREFIX) else fields.NETWORK
+        values = self._row(table, self._columns[table][interval])
+        return repr([values[name] for name in self._schema.stated[layer]])  # lists are no keys
 
-    def prefix(self, first: int, last: int) -> str:
-        """Return the largest aligned network around the address in a range."""
-        return str(aligned_around(self.family, self._value, first, last))
+    def _row(self, table: str, row: int) -> dict[str, Any]:
+        """Return the values of a row by their names in sources."""
+        if (table, row) not in self._rows:
+            rows: Any = self._dataset.own_rows if table == fields.OWN else self._dataset.networks
+            names = (field.source_column for field in self._schema.in_table(table))
+            self._rows[table, row] = dict(zip(names, rows.values(row), strict=True))
+        return self._rows[table, row]
 
 
 def _ends(text: str) -> tuple[int, int]:

@@ -81,7 +81,7 @@ def _ranges(
     intervals: _Intervals, limits: list[Range], selector: Selector | None
 ) -> Iterator[RangeBatch]:
     for first, last in _within(limits, ranges_of(intervals.family, *intervals.kinds)):
-        begin, end = intervals.holding(first), intervals.holding(last) + 1
+        begin, end = intervals.starts.interval(first), intervals.starts.interval(last) + 1
         for batch in range(begin, end, BATCH):
             until = min(batch + BATCH, end)
             # Only the outermost intervals reach beyond the limits.
@@ -106,17 +106,10 @@ class _Intervals:
         self.family, self._path = family, dataset.path
         #: the kinds of space in which one of the tables answers
         self.kinds = (PUBLIC, PRIVATE) if OWN in tables else (PUBLIC,)
-        self._starts: Starts = dataset.starts(family)
+        self.starts: Starts = dataset.starts(family)
         columns, self._counts = dataset.row_columns(family), dataset.row_counts()
-        self._starts.check_lengths(*columns.values())
+        self.starts.check_lengths(*columns.values())
         self._rows = {table: np.asarray(columns[table]) for table in tables}
-
-    def holding(self, value: int) -> int:
-        """Return the position of the interval that holds an address."""
-        interval = self._starts.holding(value)
-        if interval < 0:
-            raise self._damage_error()
-        return interval
 
     def ranges(
         self,
@@ -134,22 +127,19 @@ class _Intervals:
         if any(numbers.max() >= self._counts[table] for table, numbers in rows.items()):
             raise outside(self._path)
         at = np.arange(end - begin) if selector is None else np.flatnonzero(selector(rows))
-        firsts, after = self._starts.take(begin + at), begin + at + 1
+        firsts, after = self.starts.take(begin + at), begin + at + 1
         # The start of the first interval is 0, and 0 - 1 wraps to the last address of the family.
-        after[after == len(self._starts)] = 0
-        lasts = self._starts.take(after).predecessor()
+        after[after == len(self.starts)] = 0
+        lasts = self.starts.take(after).predecessor()
         if len(at):
             _clip(firsts, 0, bounds[0] if at[0] == 0 else None)
             _clip(lasts, -1, bounds[1] if at[-1] == end - begin - 1 else None)
         # ``Addresses`` has only "<": each range must end before the next one begins.
         if np.any(lasts < firsts) or np.any(~(lasts[:-1] < firsts[1:])):
-            raise self._damage_error()
+            raise DatasetError(self._path, "the intervals are out of order", REBUILD)
         (first_low, first_high), (last_low, last_high) = firsts.halves(), lasts.halves()
         selected = {table: numbers[at] for table, numbers in rows.items()}
         return RangeBatch(self.family, first_high, first_low, last_high, last_low, selected)
-
-    def _damage_error(self) -> DatasetError:
-        return DatasetError(self._path, "the intervals are out of order", REBUILD)
 
 
 def _clip(addresses: Addresses, at: int, value: int | None) -> None:

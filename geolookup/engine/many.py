@@ -9,26 +9,14 @@ from geolookup.kernel import Kernel
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from typing import Any, TypedDict, TypeVar, Unpack, overload
+    from typing import Any, TypeVar, Unpack, overload
 
     import polars as pl
 
-    from geolookup.contract.types import ColumnNames, Envelope, FieldList, FieldName, OnInvalid
+    from geolookup.contract.types import ColumnNames, EnrichOptions, Envelope, FieldList, FieldName
     from geolookup.tables.generations import Generations
 
     _Polars = TypeVar("_Polars", pl.DataFrame, pl.LazyFrame)
-
-    class EnrichOptions(TypedDict, total=False):
-        """The options of ``enrich``, for the signatures of its overloads."""
-
-        at: Any
-        clean: bool
-        column: str
-        time_column: str | None
-        as_of: str | None
-        prefix: str
-        on_invalid: OnInvalid
-        threads: int | None
 
 
 #: The longest list that is answered without chunks: its answers hold the interpreter lock briefly.
@@ -135,19 +123,7 @@ class ManyAnswers(Kernel):
             self, data: Any, *fields: ColumnNames, **options: Unpack[EnrichOptions]
         ) -> Any: ...
 
-    def enrich(
-        self,
-        data: Any,
-        *fields: ColumnNames,
-        column: str = "ip",
-        at: Any = None,
-        time_column: str | None = None,
-        as_of: str | None = None,
-        prefix: str = "",
-        on_invalid: OnInvalid = "null",
-        clean: bool = False,
-        threads: int | None = None,
-    ) -> Any:
+    def enrich(self, data: Any, *fields: ColumnNames, **options: Unpack[EnrichOptions]) -> Any:
         """Return ``data`` with columns of answers for the addresses in one of its columns.
 
         >>> visits = pa.table({"ip": ["8.8.8.8"]})
@@ -168,11 +144,11 @@ class ManyAnswers(Kernel):
         address can be known. With ``on_invalid="raise"`` the first such row raises
         InvalidAddressError or PrivateAddressError.
 
-        ``column`` is the column of addresses: texts, uint32 (IPv4), or binary of 4 or 16 bytes.
-        ``at`` is the instant of all rows; None: now. ``time_column`` is a column with the instant
-        of each row: timestamps with a time zone, or Unix times. With ``clean`` a text may hold
-        more than an address, as in ``lookup``; ``column`` is returned unchanged. ``threads`` is
-        the number of threads; None: one per core.
+        ``column`` is the column of addresses, "ip" by default: texts, uint32 (IPv4), or binary of 4
+        or 16 bytes. ``at`` is the instant of all rows, now by default. ``time_column`` is a column
+        with the instant of each row: timestamps with a time zone, or Unix times. With ``clean`` a
+        text may hold more than an address, as in ``lookup``; ``column`` is returned unchanged.
+        ``threads`` is the number of threads, by default one per core.
 
         ``as_of`` is a column of instants, as ``time_column``: each row is answered from the
         generation of the store that was in force at its instant. The newest generation decides the
@@ -186,18 +162,6 @@ class ManyAnswers(Kernel):
         """
         from geolookup.tables import enrich
 
-        return enrich(
-            self._open_state(),
-            data,
-            *fields,
-            column=column,
-            at=at,
-            time_column=time_column,
-            as_of=as_of,
-            generations=None if as_of is None else self.generations(),
-            engine=self,
-            prefix=prefix,
-            on_invalid=on_invalid,
-            clean=clean,
-            threads=threads,
-        )
+        generations = None if options.get("as_of") is None else self.generations()
+        state = self._open_state()
+        return enrich(state, data, *fields, generations=generations, engine=self, **options)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from geolookup.contract.types import FieldNames
     from geolookup.dataset.networks import Network
     from geolookup.prefixes.conditions import Where
+    from geolookup.prefixes.select import Selection
 
     class PrefixLimits(TypedDict, total=False):
         """Options of ``prefixes``, for the signatures of its overloads."""
@@ -133,22 +134,9 @@ class NetworkAnswers(ManyAnswers):
         Both are raised by the call, not by the first step.
         """
         from geolookup.prefixes.lists import networks, networks_with_values
-        from geolookup.prefixes.possible_values import check_values
-        from geolookup.prefixes.select import Selection, question
-        from geolookup.tables.row_tables import row_tables
 
-        dataset = self._open_state().dataset
-        query = question(
-            "prefixes",
-            where,
-            by=by,
-            within=within,
-            family=family,
-            aggregate=aggregate,
-            schema=dataset.schema,
-        )
-        check_values(row_tables(dataset), query.conditions)
-        selection = Selection(dataset, query)
+        limits = {"within": within, "family": family, "aggregate": aggregate}
+        selection = self._selection("prefixes", where, by, limits)
         return networks(selection) if by is None else networks_with_values(selection)
 
     def prefix_table(
@@ -167,19 +155,16 @@ class NetworkAnswers(ManyAnswers):
         raises.
         """
         from geolookup.prefixes.lists import table
-        from geolookup.prefixes.possible_values import check_values
-        from geolookup.prefixes.select import Selection, question
-        from geolookup.tables.row_tables import row_tables
+
+        limits = {"within": within, "family": family, "aggregate": aggregate}
+        return table(self._selection("prefix_table", where, by, limits))
+
+    def _selection(self, call: str, where: Where, by: Any, limits: dict[str, Any]) -> Selection:
+        from geolookup.prefixes.conditions import conditions_of
+        from geolookup.prefixes.select import checked_selection, question
 
         dataset = self._open_state().dataset
-        query = question(
-            "prefix_table",
-            where,
-            by=by,
-            within=within,
-            family=family,
-            aggregate=aggregate,
-            schema=dataset.schema,
+        conditions = conditions_of(where, call, dataset.schema)
+        return checked_selection(
+            dataset, question(call, conditions, dataset.schema, by=by, **limits)
         )
-        check_values(row_tables(dataset), query.conditions)
-        return table(Selection(dataset, query))

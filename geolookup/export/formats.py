@@ -39,9 +39,8 @@ class ExportFormat(NamedTuple):
     """A format by its name. ``writer`` is a module of this package and its function.
 
     ``suffixes`` are the ends of names of outputs in this format. ``output`` is a kind of output
-    (see ``outputs``): ``file``; ``database``, a file that a library creates; ``folder``, whose
-    files have names that the pattern ``holds`` matches; ``stream``, a file or standard output,
-    compressed by its suffix.
+    (see ``outputs``): ``file``; ``folder``, whose files have names that the pattern ``holds``
+    matches; ``stream``, a file or standard output, compressed by its suffix.
     """
 
     name: str
@@ -97,19 +96,12 @@ _MMDB = (
 )
 _RANGES = Option(
     "ranges",
-    "Rows are ranges or CIDR prefixes; ip4r, only for postgresql, is the type of that extension."
-    " [default: range; for postgresql, cidr]",
-    choices=("range", "cidr", "ip4r"),
+    "Rows are ranges or CIDR prefixes. [default: range]",
+    choices=("range", "cidr"),
 )
 _WITHIN = Option("within", "Only addresses in this network.", metavar="NETWORK")
 _FAMILY = Option("family", "Only IPv4 or only IPv6.", choices=("4", "6"))
-_SERVER_FOLDER = Option(
-    "folder",
-    "Folder from which the server reads the output."
-    " [default: /var/lib/clickhouse/user_files/geolookup]",
-    metavar="PATH",
-)
-_PART = (_FIELDS, _WITHIN, _FAMILY)
+_ROWS = (_FIELDS, _WITHIN, _FAMILY, _RANGES)
 _TABLE = (
     ExportFormat(
         "mmdb",
@@ -122,7 +114,7 @@ _TABLE = (
         "csv",
         "CSV, a row for each range",
         "text_rows:write_csv",
-        (*_PART, _RANGES),
+        _ROWS,
         "stream",
         suffixes=(".csv",),
     ),
@@ -130,7 +122,7 @@ _TABLE = (
         "jsonl",
         "JSON lines, an object for each range",
         "text_rows:write_jsonl",
-        (*_PART, _RANGES),
+        _ROWS,
         "stream",
         suffixes=(".jsonl", ".ndjson"),
     ),
@@ -138,37 +130,10 @@ _TABLE = (
         "parquet",
         "Parquet, a folder of files for each family",
         "parquet:write",
-        (*_PART, _RANGES),
+        _ROWS,
         "folder",
         r"ipv[46]/part-\d+\.parquet",
         suffixes=(".parquet",),
-    ),
-    ExportFormat(
-        "duckdb", "a DuckDB database", "duckdb:write", _PART, "database", suffixes=(".duckdb",)
-    ),
-    ExportFormat(
-        "sqlite",
-        "an SQLite database",
-        "sqlite:write",
-        _PART,
-        "database",
-        suffixes=(".sqlite", ".sqlite3"),
-    ),
-    ExportFormat(
-        "clickhouse",
-        "a dictionary of ClickHouse: its statement and its rows",
-        "clickhouse:write",
-        (*_PART, _SERVER_FOLDER),
-        "folder",
-        r"dictionary\.sql|prefixes\.tsv",
-    ),
-    ExportFormat(
-        "postgresql",
-        "a script for psql",
-        "postgresql:write",
-        (*_PART, _RANGES),
-        "stream",
-        suffixes=(".sql",),
     ),
 )
 #: The formats by name.

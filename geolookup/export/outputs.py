@@ -25,7 +25,6 @@ from geolookup.filesystem.atomic import (
     staged_folder,
 )
 from geolookup.filesystem.unpacking import compression
-from geolookup.parallel import cores
 
 
 @contextmanager
@@ -55,10 +54,9 @@ def _check_outside(dataset: Dataset, output: Path) -> None:
 
 
 @contextmanager
-def _file(output: str, export_format: ExportFormat, force: bool) -> Iterator[Path]:
+def _file(output: str, _export_format: ExportFormat, force: bool) -> Iterator[Path]:
     check_file(Path(output), force=force)
-    mode = None if export_format.output == "database" else 0o666  # a library creates the file
-    with staged_file(Path(output), mode, force=force) as fresh:
+    with staged_file(Path(output), force=force) as fresh:
         yield fresh
 
 
@@ -82,13 +80,12 @@ def _is_written_by(export_format: ExportFormat, folder: Path) -> bool:
 def _stream(output: str, _export_format: ExportFormat, force: bool) -> Iterator[Any]:
     if output != STANDARD:
         check_file(Path(output), force=force)
-    with open_output(output, compression(output), None, cores(), force=force) as stream:
+    with open_output(output, compression(output), force=force) as stream:
         yield stream
 
 
 _KINDS: dict[str, Callable[[str, ExportFormat, bool], AbstractContextManager[Any]]] = {
     "file": _file,
-    "database": _file,
     "folder": _folder,
     "stream": _stream,
 }

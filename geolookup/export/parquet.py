@@ -15,28 +15,27 @@ import pyarrow as pa
 
 from geolookup.dataset.files import Dataset
 from geolookup.export.formats import Counts, Values
-from geolookup.export.ranges import PREFIXES, TYPED, FieldRanges, choose_form, origin
-from geolookup.files.arrow_files import GroupSink
+from geolookup.export.ranges import TYPED_FORMS, FieldRanges, origin
+from geolookup.files.parquet import GroupSink
 from geolookup.filesystem.atomic import fsync_file, fsync_folder
 from geolookup.progress import Progress
 
-_FORMS = {"range": TYPED, "cidr": PREFIXES}
 #: Rows after which a row group ends, and a file.
 _GROUP, _FILE = 1 << 16, 1 << 20
 
 
 def write(dataset: Dataset, target: Path, values: Values, progress: Progress) -> Counts:
     """Write the folders ``ipv4`` and ``ipv6``; see ``formats.Write``."""
-    ranges, form = FieldRanges(dataset, values, progress), choose_form(values, _FORMS)
+    ranges = FieldRanges(dataset, values, progress, TYPED_FORMS)
     about = {"geolookup": json.dumps(origin(dataset), ensure_ascii=False)}
     count = 0
     for family in ranges.families:
         folder = target / f"ipv{family}"
         folder.mkdir()
-        schema = ranges.schema(form, family).with_metadata(about)
-        count += _write_files(folder, schema, ranges.batches(form, family))
+        schema = ranges.schema(family).with_metadata(about)
+        count += _write_files(folder, schema, ranges.batches(family))
         fsync_folder(folder)
-    return {form.counted: count}
+    return {ranges.form.counted: count}
 
 
 def _write_files(folder: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> int:

@@ -9,7 +9,7 @@ no row. Own columns are known in special-purpose space too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ from geolookup.export.formats import Values
 from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.field_columns import FieldColumns
 from geolookup.prefixes.spans import Halves, Spans, join
-from geolookup.prefixes.texts import address_texts, cidr_texts, range_texts
+from geolookup.prefixes.texts import address_texts, cidr_texts
 from geolookup.progress import Progress
 
 #: The contract's fields that sources state. The others follow from the country.
@@ -36,7 +36,6 @@ SOURCE = ("name", "date", "licence", "attribution", "url")
 #: Ranges that become rows at a time: one of IPv6 can be 254 prefixes.
 _BATCH = 1 << 15
 _IPV6 = pa.binary(16)
-T = TypeVar("T")
 
 
 def origin(dataset: Dataset) -> dict[str, Any]:
@@ -100,16 +99,6 @@ def values_of(family: int, addresses: Halves) -> pa.Array:
     return _numbers(*addresses) if family == 4 else _bytes(*addresses)
 
 
-def as_spans(spans: Spans) -> Rows:
-    """Return ranges as texts with a hyphen."""
-    return Rows([range_texts(spans)], np.arange(len(spans)))
-
-
-def as_halves(spans: Spans) -> Rows:
-    """Return the ends of ranges as uint64 halves."""
-    return Rows([pa.array(half) for half in (*spans.first, *spans.last)], np.arange(len(spans)))
-
-
 def _numbers(_high: U64, low: U64) -> pa.Array:
     return pa.array(low.astype(np.uint32))
 
@@ -123,33 +112,22 @@ def _bytes(high: U64, low: U64) -> pa.Array:
 _ENDS, _TEXTS = ("first", "last"), {4: pa.string(), 6: pa.string()}
 RANGES = Form(_ENDS, _TEXTS, as_texts, "ranges")
 PREFIXES = Form(("network",), _TEXTS, as_prefixes, "networks")
-SPANS = Form(("range",), _TEXTS, as_spans, "ranges")
-HALVES = Form(
-    ("first_high", "first_low", "last_high", "last_low"),
-    dict.fromkeys((4, 6), pa.uint64()),
-    as_halves,
-    "ranges",
-)
 TYPED = Form(_ENDS, {4: pa.uint32(), 6: _IPV6}, as_values, "ranges")
-#: The values of the option ``ranges`` in text.
+#: The forms of rows by the option ``ranges``, in text and in files with types.
 TEXT_FORMS = {"range": RANGES, "cidr": PREFIXES}
-
-
-def choose_form(values: Values, forms: Mapping[str, T]) -> T:
-    """Return the choice of the option ``ranges`` among the forms of a format, by default the first.
-
-    Raises ExportError for a name that the format does not have.
-    """
-    name = values.get("ranges", next(iter(forms)))
-    if name not in forms:
-        raise ExportError(f"no ranges {name!r} in this format", f"write {' or '.join(forms)}")
-    return forms[name]
+TYPED_FORMS = {"range": TYPED, "cidr": PREFIXES}
 
 
 class FieldRanges:
-    """The ranges of a dataset within the limits of the options, with the values of the fields."""
+    """The ranges of a dataset within the limits of the options, with the values of the fields.
 
-    def __init__(self, dataset: Dataset, values: Values, progress: Progress) -> None:
+    ``form`` is the one of ``forms`` that the option ``ranges`` names.
+    """
+
+    def __init__(
+        self, dataset: Dataset, values: Values, progress: Progress, forms: Mapping[str, Form]
+    ) -> None:
+        self.form = forms[values.get("ranges", "range")]
         self.fields = fields_of(values.get("fields"), dataset.schema)
         self.columns = FieldColumns(dataset, self.fields)
         self._dataset, self.progress = dataset, progress
@@ -172,16 +150,16 @@ class FieldRanges:
             for begin in range(0, len(spans), _BATCH):
                 yield spans.take(slice(begin, begin + _BATCH))
 
-    def schema(self, form: Form, family: int = 4) -> pa.Schema:
+    def schema(self, family: int = 4) -> pa.Schema:
         """Return the columns of the rows of a family."""
-        ends = [pa.field(name, form.types[family]) for name in form.names]
+        ends = [pa.field(name, self.form.types[family]) for name in self.form.names]
         return pa.schema([*ends, *self.columns.schema])
 
-    def batches(self, form: Form, family: int) -> Iterator[pa.RecordBatch]:
+    def batches(self, family: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a family: the columns of the form, then of the fields."""
-        schema = self.schema(form, family)
+        schema = self.schema(family)
         for spans in self.spans(family):
-            rows = form.rows(spans)
+            rows = self.form.rows(spans)
             values = self.columns.take([code[rows.of] for code in spans.codes])
             arrays: list[Any] = [*rows.columns, *values]
             self.progress.rows(len(rows.of))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,11 +22,12 @@ from geolookup.files.row_streams import explain_errors
 from geolookup.filesystem import NOT_REGULAR, check_regular
 from geolookup.filesystem.atomic import staged_file
 from geolookup.filesystem.unpacking import unpack_stream
+from geolookup.parallel import cores
 
 #: Standard input or output.
 STANDARD = "-"
 #: On CSV with columns of answers, level 4 takes 0.6 of the time of level 6 for 2 % more bytes.
-_DEFAULT_LEVEL = 4
+_GZIP_LEVEL = 4
 _BUFFER = 1 << 20
 
 
@@ -76,19 +79,13 @@ def _raw(path: str, stack: ExitStack) -> tuple[Any, int | None]:
         # Only the main thread reads it: Python aborts at exit while a thread waits for a pipe.
         descriptor = sys.stdin.fileno()
         return stack.enter_context(open(descriptor, "rb", _BUFFER, closefd=False)), None
-    size = _size(path)
-    return stack.enter_context(pa.OSFile(path, "rb")), size
-
-
-def _size(path: str) -> int:
     try:
-        return check_regular(path).st_size
-    except IsADirectoryError:
-        raise
+        size = check_regular(path).st_size
     except OSError as error:
         if error.strerror != NOT_REGULAR:
             raise
         raise TableFileError(path, NOT_REGULAR, "pipe it into '-'") from error
+    return stack.enter_context(pa.OSFile(path, "rb")), size
 
 
 def input_name(path: str) -> str:
@@ -97,86 +94,38 @@ def input_name(path: str) -> str:
 
 
 @contextmanager
-def open_output(
-    path: str, compression: str | None, level: int | None, threads: int, *, force: bool = True
-) -> Iterator[Any]:
+def open_output(path: str, compression: str | None, *, force: bool = True) -> Iterator[Any]:
     """Yield a stream to write to; a file gets its name only if the block succeeds.
 
-    ``level`` is gzip's, None for its default; ``threads`` compress. ``force`` replaces an
-    existing file.
+    ``force`` replaces an existing file. Standard output is not compressed.
     """
-    with ExitStack() as stack:
-        if path == STANDARD:
-            if not sys.stdout:
-                raise TableFileError("standard output", "is closed", "name a file")
-            raw = sys.stdout.buffer
-        else:
-            fresh = stack.enter_context(staged_file(Path(path), force=force))
-            raw = stack.enter_context(pa.OSFile(str(fresh), "wb"))
-            if compression is None:
-                yield raw
-                return
-        end = _Output(raw)
-        packed = _compressor(end, compression, level or _DEFAULT_LEVEL, threads)
-        try:
-            yield packed if isinstance(packed, pa.NativeFile) else pa.PythonFile(packed, "w")
-            if packed is not end:
-                packed.close()
-            end.flush()
-        except BaseException:
-            end.close()
-            with suppress(OSError, ValueError):
-                packed.close()  # ends its threads
-            raise
-        end.close()
+    if path == STANDARD:
+        if not sys.stdout:
+            raise TableFileError("standard output", "is closed", "name a file")
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with (
+        staged_file(Path(path), force=force) as fresh,
+        pa.OSFile(str(fresh), "wb") as raw,
+        _COMPRESSORS[compression](raw) as packed,
+    ):
+        yield packed
 
 
-def _compressor(end: _Output, compression: str | None, level: int, threads: int) -> Any:
-    if compression is None:
-        return end
-    if compression == ".xz":
-        return lzma.LZMAFile(cast("IO[bytes]", end), "wb")
-    if compression != ".gz":
-        codec = {".bz2": "bz2", ".zst": "zstd"}[compression]
-        return pa.CompressedOutputStream(pa.PythonFile(end, "w"), codec)
+def _gzip(stream: Any) -> Any:
     try:
         from zlib_ng import gzip_ng_threaded
     except ModuleNotFoundError:
-        return gzip.GzipFile("", "wb", level, end, mtime=0)
+        return gzip.GzipFile("", "wb", _GZIP_LEVEL, stream, mtime=0)
     on_threads: Any = gzip_ng_threaded
-    return on_threads.open(end, "wb", level, threads=threads)
+    return on_threads.open(stream, "wb", _GZIP_LEVEL, threads=cores())
 
 
-class _Output:
-    """A stream with a position: formats need one, and a pipe has none.
-
-    After an error nothing more is written, not even the footer of a format or a compression.
-    """
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._position = 0
-        self._broken = False
-        self.closed = False
-
-    def write(self, data: Any) -> int:
-        """Write all bytes, or none after the reader has closed the pipe."""
-        if not self._broken:
-            try:
-                self._stream.write(data)
-            except OSError:
-                self._broken = True
-                raise
-        self._position += len(data)
-        return len(data)
-
-    def tell(self) -> int:
-        return self._position
-
-    def flush(self) -> None:
-        if not self._broken:
-            self._stream.flush()
-
-    def close(self) -> None:
-        """Stop writing; the stream itself stays open."""
-        self._broken = True
+_COMPRESSORS: dict[str | None, Callable[[Any], Any]] = {
+    None: nullcontext,
+    ".gz": _gzip,
+    ".bz2": partial(bz2.BZ2File, mode="wb"),
+    ".xz": partial(lzma.LZMAFile, mode="wb"),
+    ".zst": lambda stream: pa.CompressedOutputStream(stream, "zstd"),
+}

@@ -1,64 +1,133 @@
-"""Arrow columns as texts, whole columns at a time: CSV cells and JSON values.
+"""Arrow columns as texts, whole columns at a time: cells of CSV and values of JSON.
 
-Strategy: one table for cells and one for JSON maps types to renderers. A dictionary is rendered
-once, and its texts are taken by index. All texts are large_binary: bytes that are not UTF-8 pass
-through, and a chunk can exceed 2 GiB.
+All texts are large_binary: bytes that are not UTF-8 pass through, and a chunk can exceed 2 GiB. A
+dictionary is rendered once, and its texts are taken by index.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.files.joined_texts import join
 from geolookup.tables.locate import is_text
 
-Render = Callable[[pa.Array], pa.Array]
 _BYTES = pa.large_binary()
+_NULL = pa.scalar(None, _BYTES)
+#: Rows that are joined at a time: their texts remain in the cache of a core.
+_ROWS = 1 << 14
+
+
+def join(*parts: pa.Array | bytes, delimiter: bytes = b"") -> pa.Array:
+    """Return columns of texts, and texts of all rows, joined row by row; a null part is empty."""
+    texts = (pa.scalar(part, _BYTES) if isinstance(part, bytes) else part for part in parts)
+    return pc.binary_join_element_wise(
+        *texts, pa.scalar(delimiter, _BYTES), null_handling="replace", null_replacement=b""
+    )
+
+
+def bytes_of(texts: pa.Array) -> pa.Buffer:
+    """Return the texts of a column without nulls as one buffer, without a copy."""
+    _, offsets, data = texts.buffers()
+    # Texts 1 and 2 of "abc", whose offsets are 0 1 2 3, are the bytes from 1 to 3.
+    bounds = pa.Array.from_buffers(pa.int64(), texts.offset + len(texts) + 1, [None, offsets])
+    first, last = bounds[texts.offset].as_py(), bounds[len(bounds) - 1].as_py()
+    return (data or pa.py_buffer(b"")).slice(first, last - first)
+
+
+class TextSink:
+    """Writes the rows of batches as lines; ``render`` returns the lines of a batch as texts."""
+
+    def __init__(self, stream: Any, render: Callable[[pa.RecordBatch], pa.Array]) -> None:
+        self._stream, self._render = stream, render
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write rows."""
+        for begin in range(0, len(batch), _ROWS):
+            self._stream.write(bytes_of(self._render(batch.slice(begin, _ROWS))))
+
+    def close(self) -> None:
+        """Do nothing: every row is written."""
+
+
+def joined_cells(columns: Sequence[pa.Array], delimiter: str, end: bytes = b"") -> pa.Array:
+    """Return n rows of CSV, each with ``end``: null is an empty cell, an empty text is ``""``."""
+    mark = delimiter.encode()
+    cells = [_cells(column, mark) for column in columns]
+    return join(*cells[:-1], join(cells[-1], end) if end else cells[-1], delimiter=mark)
+
+
+def header_line(names: Sequence[str], delimiter: str) -> bytes:
+    """Return names as a line of CSV."""
+    cells = joined_cells([pa.array([name]) for name in names], delimiter, b"\n")
+    return bytes(cells[0].as_py())
+
+
+def _cells(column: pa.Array, mark: bytes) -> pa.Array:
+    if pa.types.is_float64(column.type):
+        column = column.dictionary_encode()  # each number becomes a text once
+    if pa.types.is_dictionary(column.type) and len(column.dictionary) <= len(column):
+        return _quoted(cell_texts(column.dictionary), mark).take(column.indices)
+    return _quoted(cell_texts(column), mark)
+
+
+def _quoted(texts: pa.Array, mark: bytes) -> pa.Array:
+    """Return texts in quotes if they must be."""
+    data, special = bytes_of(texts).to_pybytes(), (b'"', b"\n", b"\r", mark)
+    may_be_empty = pc.min(pc.binary_length(texts)).as_py() == 0
+    if not may_be_empty and not any(byte in data for byte in special):
+        return texts
+    pattern = b'^$|["\n\r' + re.escape(mark) + b"]"
+    must = pc.match_substring_regex(texts, pattern.decode("ascii"))
+    quoted = join(b'"', pc.replace_substring(texts, b'"', b'""'), b'"')
+    return pc.if_else(must, quoted, texts)
 
 
 def cell_texts(array: pa.Array) -> pa.Array:
     """Return the texts of cells; null stays null, lists and structs are JSON, bytes are hex."""
-    return _render(array, _AS_CELLS)
-
-
-def repeating_texts(array: pa.Array) -> pa.Array:
-    """Return ``cell_texts``, as a dictionary of texts if values are likely to repeat."""
-    if pa.types.is_float64(array.type):
-        array = array.dictionary_encode()  # each number becomes a text once
-    if not pa.types.is_dictionary(array.type) or len(array.dictionary) > len(array):
-        return cell_texts(array)
-    texts = cell_texts(array.dictionary)
-    return pa.DictionaryArray.from_arrays(array.indices, texts)
+    return _render(array, is_json=False)
 
 
 def json_texts(array: pa.Array) -> pa.Array:
     """Return values as JSON texts; null stays null, times are strings, bytes are hex strings."""
-    return _render(array, _AS_JSON)
+    return _render(array, is_json=True)
 
 
-def _render(array: pa.Array, table: _Table) -> pa.Array:
+def joined_members(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array:
+    """Return n rows as texts: the members of their objects, and commas."""
+    parts: list[Any] = []
+    for name, column in zip(names, columns, strict=True):
+        key = json.dumps(name, ensure_ascii=False).encode()
+        parts += [b"," + key + b":", json_texts(column).fill_null(b"null")]
+    # [1:]: without the first comma.
+    return join(parts[0][1:], *parts[1:])
+
+
+def _render(array: pa.Array, *, is_json: bool) -> pa.Array:
     if isinstance(array, pa.ExtensionArray):
-        return _render(array.storage, table)
+        return _render(array.storage, is_json=is_json)
     if pa.types.is_dictionary(array.type):
         # A slice may refer to few values of a large dictionary: its rows are rendered instead.
         if len(array.dictionary) > len(array):
-            return _render(array.dictionary_decode(), table)
-        return _render(array.dictionary, table).take(array.indices)
-    for holds, render in table:
+            return _render(array.dictionary_decode(), is_json=is_json)
+        return _render(array.dictionary, is_json=is_json).take(array.indices)
+    for holds, render, is_string in _RENDERERS:
         if holds(array.type):
-            return render(array)
-    return _one_by_one(array)
-
-
-def _text(array: pa.Array) -> pa.Array:
-    if pa.types.is_string_view(array.type):
-        array = array.cast(pa.string())
-    return array.cast(pa.large_string()).cast(_BYTES)
+            texts = render(array)
+            return quoted_json(texts) if is_string and is_json else texts
+    if pa.types.is_floating(array.type):  # NaN and infinity are null in JSON
+        is_finite = pc.is_finite(array.cast(pa.float64()))
+        array = pc.if_else(is_finite, array, pa.scalar(None, array.type)) if is_json else array
+        return _cast(array)
+    values = (
+        None if value is None else json.dumps(value, ensure_ascii=False, default=str).encode()
+        for value in array.to_pylist()
+    )
+    return pa.array(values, _BYTES)
 
 
 def _cast(array: pa.Array) -> pa.Array:
@@ -72,7 +141,7 @@ def _time(array: pa.Array) -> pa.Array:
     texts = _cast(array.cast(pa.timestamp(array.type.unit)))
     if pc.any(pc.starts_with(texts, b"<")).as_py():  # "<value out of range: ...>"
         return _cast(array)
-    return pc.if_else(texts.is_valid(), join(texts, b"Z"), pa.scalar(None, _BYTES))
+    return pc.if_else(texts.is_valid(), join(texts, b"Z"), _NULL)
 
 
 def _hex(array: pa.Array) -> pa.Array:
@@ -81,15 +150,13 @@ def _hex(array: pa.Array) -> pa.Array:
     return pa.array(values, _BYTES)
 
 
-def _finite(array: pa.Array) -> pa.Array:
-    """Return numbers as in JSON: NaN and infinity are null."""
-    values = array.cast(pa.float64())
-    return _cast(pc.if_else(pc.is_finite(values), array, pa.scalar(None, array.type)))
+def _duration(array: pa.Array) -> pa.Array:
+    return _cast(array.cast(pa.int64()))  # the number of its unit, such as microseconds
 
 
 def quoted_json(texts: pa.Array) -> pa.Array:
     """Return JSON strings of texts; only those with characters to escape go one by one."""
-    quoted = pc.if_else(pc.is_valid(texts), join(b'"', texts, b'"'), pa.scalar(None, _BYTES))
+    quoted = pc.if_else(pc.is_valid(texts), join(b'"', texts, b'"'), _NULL)
     special = pc.fill_null(pc.match_substring_regex(texts, r'["\\\x00-\x1f]'), False)
     if not pc.any(special).as_py():
         return quoted
@@ -98,10 +165,6 @@ def quoted_json(texts: pa.Array) -> pa.Array:
         for text in texts.filter(special).to_pylist()
     ]
     return pc.replace_with_mask(quoted, special, pa.array(escaped, _BYTES))
-
-
-def _as_json_string(render: Render) -> Render:
-    return lambda array: quoted_json(render(array))
 
 
 def _list(array: pa.Array) -> pa.Array:
@@ -113,25 +176,15 @@ def _list(array: pa.Array) -> pa.Array:
     texts = pa.ListArray.from_arrays(lists.offsets, values, mask=lists.is_null())
     # binary_join takes lists of binary, not of large_binary.
     inner = pc.binary_join(texts, pa.scalar(b",", pa.binary())).cast(_BYTES)
-    return pc.if_else(array.is_valid(), join(b"[", inner, b"]"), pa.scalar(None, _BYTES))
+    return pc.if_else(array.is_valid(), join(b"[", inner, b"]"), _NULL)
 
 
 def _struct(array: pa.Array) -> pa.Array:
-    parts: list[Any] = []
-    for at, field in enumerate(array.type):
-        parts += [b"," if at else b"{", json.dumps(field.name).encode() + b":"]
-        # {"a":1,"b":null}: the names once, the values by row.
-        parts.append(json_texts(pc.struct_field(array, [at])).fill_null(b"null"))
-    texts = join(*parts, b"}") if parts else join(pa.array([b"{}"] * len(array), _BYTES))
-    return pc.if_else(array.is_valid(), texts, pa.scalar(None, _BYTES))
-
-
-def _one_by_one(array: pa.Array) -> pa.Array:
-    values = (
-        None if value is None else json.dumps(value, ensure_ascii=False, default=str).encode()
-        for value in array.to_pylist()
-    )
-    return pa.array(values, _BYTES)
+    # {"a":1,"b":null}: the names once, the values by row.
+    values = [pc.struct_field(array, [at]) for at in range(array.type.num_fields)]
+    inner = joined_members([field.name for field in array.type], values) if values else b""
+    empty = pa.array([b""] * len(array), _BYTES)
+    return pc.if_else(array.is_valid(), join(b"{", inner, b"}", empty), _NULL)
 
 
 def is_bytes(kind: pa.DataType) -> bool:
@@ -151,37 +204,27 @@ def is_list(kind: pa.DataType) -> bool:
     )
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind))
+def _is_plain(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_null(kind)
+    )
 
 
 def _is_time(kind: pa.DataType) -> bool:
     return bool(pa.types.is_date(kind) or pa.types.is_time(kind) or pa.types.is_timestamp(kind))
 
 
-def _duration(array: pa.Array) -> pa.Array:
-    # The number of its unit, such as microseconds.
-    return _cast(array.cast(pa.int64()))
-
-
-_Table = tuple[tuple[Callable[[pa.DataType], bool], Render], ...]
-_NESTED: _Table = ((is_list, _list), (pa.types.is_struct, _struct))
-_PLAIN: _Table = ((_is_number, _cast), (pa.types.is_duration, _duration))
-_AS_CELLS: _Table = (
-    (is_text, _text),
-    *_PLAIN,
-    (pa.types.is_floating, _cast),
-    (_is_time, _time),
-    (pa.types.is_null, _cast),
-    (is_bytes, _hex),
-    *_NESTED,
-)
-_AS_JSON: _Table = (
-    (is_text, _as_json_string(_text)),
-    *_PLAIN,
-    (pa.types.is_floating, _finite),
-    (_is_time, _as_json_string(_time)),
-    (pa.types.is_null, _cast),
-    (is_bytes, _as_json_string(_hex)),
-    *_NESTED,
+#: Types, their renderers, and whether the texts are strings of JSON.
+_RENDERERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], pa.Array], bool], ...]
+_RENDERERS = (
+    (is_text, _cast, True),
+    (_is_plain, _cast, False),
+    (pa.types.is_duration, _duration, False),
+    (_is_time, _time, True),
+    (is_bytes, _hex, True),
+    (is_list, _list, False),
+    (pa.types.is_struct, _struct, False),
 )

@@ -12,9 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.dataset.arrow_files import without_dictionary
-from geolookup.kernel import parse_texts
-from geolookup.tables.locate import locate_chunk
+from geolookup.tables.locate import parse_chunk
 
 U64 = NDArray[np.uint64]
 _HALF = np.uint64(32)
@@ -38,20 +36,9 @@ class DistinctAddresses:
         return self._ipv4.count + self._ipv6.count
 
     def add(self, addresses: pa.Array) -> None:
-        """Add a column of valid addresses, of any type that ``locate`` accepts."""
-        plain = without_dictionary(addresses)
-        if len(plain):
-            locate_chunk(self, plain)
-
-    def locate_texts(self, data: Any, offsets: Any, ids: Any, families: Any) -> None:
-        """Add texts, as a ``Locator`` receives them."""
-        highs, lows = np.empty(len(ids), np.uint64), np.empty(len(ids), np.uint64)
-        parse_texts(data, offsets[:-1], np.diff(offsets), families, highs, lows)
-        self.locate_numbers(families, highs, lows, ids)
-
-    def locate_numbers(self, families: Any, highs: U64, lows: U64, ids: Any) -> None:
-        """Add numbers, as a ``Locator`` receives them."""
-        ids[:] = 0
+        """Add a column of valid addresses, of any type of ``Engine.enrich``."""
+        parsed = parse_chunk(addresses)
+        families, highs, lows = parsed.family, parsed.high, parsed.low
         is_mapped = (families == 6) & (highs == 0) & (lows >> _HALF == _MAPPED)
         is_ipv4 = (families == 4) | is_mapped
         self._ipv4.add(lows[is_ipv4].astype(np.uint32))

@@ -1,18 +1,11 @@
 """One run of ``geolookup enrich``: a file, or a tree of files into a tree of the same shape.
 
-A file under its final name is complete. A record next to the outputs has a line with the input and
-the options of each. With it, a run recognises its own outputs, outputs for another dataset, input
-or option, and foreign files. It also resumes an interrupted run.
+A file under its final name is complete. So a second run of a tree that was interrupted makes only
+the files that are missing.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path, PurePath
 
 import pyarrow as pa
@@ -32,115 +25,6 @@ from geolookup.files.table_files import (
 )
 from geolookup.filesystem.atomic import check_file, output_errors
 from geolookup.progress import RowProgress
-
-#: In the output folder: a line of JSON for each output file.
-RECORD = ".geolookup-enrich.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One file of a tree."""
-
-    name: str  # its path under the output folder
-    source: TableFile
-    target: TableFile
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """The table files of a folder, in order, and the number of other files."""
-
-    tasks: list[Task]
-    others: int
-
-
-def tree(source: Path, target: Path, output_format: str | None) -> Tree:
-    """Return the files to enrich; hidden files are skipped.
-
-    Raises TableFileError if two files have one output, or one folder is inside the other.
-    """
-    inside = (source.resolve(), target.resolve())
-    if inside[0] == inside[1] or inside[0] in inside[1].parents or inside[1] in inside[0].parents:
-        raise TableFileError(target, "lies in the folder of the input", "choose another folder")
-    tasks: dict[str, Task] = {}
-    others = 0
-    for path, kind in files_of(source):
-        if kind is None:
-            others += 1
-            continue
-        task = _task(path, kind, source, target, output_format)
-        if task.name in tasks:
-            problem = f"has the same output as another file, {task.name}"
-            raise TableFileError(path, problem, "rename one, or leave out --output-format")
-        tasks[task.name] = task
-    return Tree(list(tasks.values()), others)
-
-
-def _task(path: Path, kind: Kind, source: Path, target: Path, output_format: str | None) -> Task:
-    name: PurePath = path.relative_to(source)
-    target_kind = kind
-    if output_format is not None and output_format != kind.format.name:
-        target_kind = Kind(FORMATS[output_format], None)
-        name = path_in_format(name, target_kind.format)
-    if target_kind.format.writer is None:
-        problem = f"{target_kind.format.name} is read only"
-        raise TableFileError(path, problem, "pass --output-format")
-    return Task(
-        name.as_posix(), TableFile(str(path), kind), TableFile(str(target / name), target_kind)
-    )
-
-
-def stamp(task: Task, options: EnrichOptions, generation: str) -> str:
-    """Return a digest of all that decides an output: dataset, options, formats, input file.
-
-    An input file is unchanged if its size and time of modification are the same.
-    """
-    state = Path(task.source.path).stat()
-    depends_on = {
-        "generation": generation,
-        # The number of threads does not change an output.
-        "options": {**asdict(options), "threads": None},
-        "formats": [task.source.kind.format.name, task.target.kind.format.name],
-        "input": [state.st_size, state.st_mtime_ns],
-    }
-    return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
-
-
-class Record:
-    """The outputs and their stamps; lines are only appended, the last line of a file counts."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / RECORD
-        self._stamps = dict(_lines(self._path))
-
-    def knows(self, name: str) -> bool:
-        """Return whether an earlier run made this output."""
-        return name in self._stamps
-
-    def is_done(self, name: str, stamp: str) -> bool:
-        """Return whether this output was made with this stamp."""
-        return self._stamps.get(name) == stamp
-
-    def add(self, name: str, stamp: str) -> None:
-        """Record an output that is complete."""
-        # A line feed first: a line that a crash truncated does not damage this one.
-        line = json.dumps({"file": name, "stamp": stamp}, ensure_ascii=True)
-        with output_errors(self._path), self._path.open("a", encoding="ascii") as file:
-            file.write(f"\n{line}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        self._stamps[name] = stamp
-
-
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    if not path.is_file():
-        return
-    for line in path.read_bytes().splitlines():
-        try:
-            record = json.loads(line)
-            yield str(record["file"]), str(record["stamp"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            continue  # blank or truncated: the file is made again
 
 
 class EnrichJob:
@@ -164,103 +48,91 @@ class EnrichJob:
         Standard output has the format of the input, unless it is read only.
         """
         origin = TableFile(source, kind_of(source, input_format, "--input-format"))
-        if output == STANDARD and origin.kind.format.writer is not None:
+        if output == STANDARD and origin.kind.format.write is not None:
             output_format = output_format or origin.kind.format.name
         target = TableFile(output, kind_of(output, output_format, "--output-format"))
-        if target.kind.format.writer is None:
-            problem = f"{target.kind.format.name} is read only"
-            raise TableFileError(output, problem, "name another by --output-format")
-        self._check_level(output, [target])
         if output != STANDARD:
             check_other(source, output)
             check_file(Path(output), force=self._force)
-        self._enrich(origin, target, 0.0, 1.0, force=self._force)
+        self._enrich(origin, target, 0.0, 1.0)
 
     def folder(self, source: Path, output: Path, output_format: str | None) -> None:
-        """Enrich all files of a tree that are not done; stops at the first unusable file."""
-        files = tree(source, output, output_format)
-        self._check_level(str(output), [task.target for task in files.tasks])
-        with output_errors(output):
-            output.mkdir(exist_ok=True)
-        record = Record(output)
-        stamps = {task.name: self._stamp(task) for task in files.tasks}
-        due = [task for task in files.tasks if not self._is_done(task, record, stamps[task.name])]
-        sizes = [max(Path(task.source.path).stat().st_size, 1) for task in due]
+        """Enrich the files of a tree whose outputs are missing; ``force`` enriches all.
+
+        Stops at the first unusable file.
+        """
+        tasks, others = _tasks(source, output, output_format)
+        due = [
+            (path, target)
+            for path, target in tasks
+            if self._force or not Path(target.path).exists()
+        ]
+        sizes = [max(Path(path.path).stat().st_size, 1) for path, _ in due]
         done, total = 0, sum(sizes)
-        for task, size in zip(due, sizes, strict=True):
-            with output_errors(Path(task.target.path)):
-                Path(task.target.path).parent.mkdir(parents=True, exist_ok=True)
-            # Files of an earlier run are replaced; ``_is_done`` has refused others.
-            self._enrich(task.source, task.target, done / total, size / total, force=True)
-            record.add(task.name, stamps[task.name])
+        for (path, target), size in zip(due, sizes, strict=True):
+            with output_errors(Path(target.path)):
+                Path(target.path).parent.mkdir(parents=True, exist_ok=True)
+            self._enrich(path, target, done / total, size / total)
             done += size
-        self._files = _file_counts(len(due), len(files.tasks) - len(due), files.others)
+        self._files.append(f"{count_text(len(due), 'file')} written")
+        if len(due) < len(tasks):
+            kept = f"{len(tasks) - len(due):,} kept as they are (--force replaces them)"
+            self._files.append(kept)
+        if others:
+            self._files.append(f"{others:,} of other formats skipped")
 
-    def _check_level(self, output: str, targets: list[TableFile]) -> None:
-        """Raise TableFileError for a level of compression that no output has."""
-        compressed = any(target.kind.compression == ".gz" for target in targets)
-        if self._options.compression_level is not None and not compressed:
-            problem = "--compression-level is for .gz outputs only"
-            raise TableFileError(output, problem, "leave it out, or name a .gz file")
-
-    def _stamp(self, task: Task) -> str:
-        return stamp(task, self._options, self._dataset)
-
-    @cached_property
-    def _dataset(self) -> str:
-        """What identifies the data: the generation in use, or all periods of the store."""
-        if self._options.as_of_column is None:
-            return self._engine.metadata.generation
-        generations = self._engine.generations()
-        return json.dumps([list(generations.begins), list(generations.by_period)])
-
-    def _is_done(self, task: Task, record: Record, expected: str) -> bool:
-        """Return whether the output is up to date; raises for a file that no earlier run made."""
-        output = Path(task.target.path)
-        if self._force or not output.exists():
-            return False
-        if record.is_done(task.name, expected):
-            return True
-        check_file(output, force=record.knows(task.name))
-        return False
-
-    def _enrich(
-        self, source: TableFile, target: TableFile, before: float, share: float, *, force: bool
-    ) -> None:
+    def _enrich(self, source: TableFile, target: TableFile, before: float, share: float) -> None:
         def step(fraction: float | None) -> None:
             whole = None if fraction is None else before + fraction * share
             self._progress.show(self._counts.rows, whole)
 
+        options, counts = self._options, self._counts
         try:
-            enrich_file(
-                self._engine, source, target, self._options, self._counts, step, force=force
-            )
+            enrich_file(self._engine, source, target, options, counts, step, force=self._force)
         finally:
             self._progress.clear()
 
     def report(self) -> str:
-        """Return the closing line, after a line for each file with malformed lines."""
-        counts, seconds = self._counts, self._progress.seconds
+        """Return the closing line, after lines about rows that were not read or answered."""
+        counts, without = self._counts, self._counts.without_generation
+        answered = counts.rows - without.total - counts.invalid - counts.private
         parts = [
             count_text(counts.rows, "row"),
             f"{counts.located:,} located",
-            f"{counts.unknown:,} unknown",
+            f"{answered - counts.located:,} unknown",
             f"{counts.invalid:,} invalid",
             f"{counts.private:,} private",
         ]
-        closing = "; ".join([", ".join(parts) + f" in {seconds:.1f} s", *self._files])
-        return "\n".join([*counts.malformed, *self._without_generation(), closing])
-
-    def _without_generation(self) -> list[str]:
-        """Return a line for each reason for which no generation answered rows."""
-        rows = self._counts.without_generation
-        return rows.lines(self._engine.generations()) if rows.total else []
+        closing = ", ".join(parts) + f" in {self._progress.seconds:.1f} s"
+        if self._files:
+            closing += "; " + ", ".join(self._files)
+        unanswered = without.lines(self._engine.generations()) if without.total else []
+        return "\n".join([*counts.notes, *unanswered, closing])
 
 
-def _file_counts(made: int, skipped: int, others: int) -> list[str]:
-    parts = [f"{count_text(made, 'file')} written"]
-    if skipped:
-        parts.append(f"{skipped:,} up to date")
-    if others:
-        parts.append(f"{others:,} of other formats skipped")
-    return [", ".join(parts)]
+def _tasks(
+    source: Path, target: Path, output_format: str | None
+) -> tuple[list[tuple[TableFile, TableFile]], int]:
+    """Return the files to enrich with their outputs, and the number of other files.
+
+    Raises TableFileError if two files have one output, or one folder is inside the other.
+    """
+    inside = (source.resolve(), target.resolve())
+    if inside[0] == inside[1] or inside[0] in inside[1].parents or inside[1] in inside[0].parents:
+        raise TableFileError(target, "lies in the folder of the input", "choose another folder")
+    tasks: dict[PurePath, tuple[TableFile, TableFile]] = {}
+    others = 0
+    for path, kind in files_of(source):
+        if kind is None:
+            others += 1
+            continue
+        name: PurePath = path.relative_to(source)
+        output_kind = kind
+        if output_format is not None and output_format != kind.format.name:
+            output_kind = Kind(FORMATS[output_format], None)
+            name = path_in_format(name, output_kind.format)
+        if name in tasks:
+            problem = f"has the same output as another file, {name.as_posix()}"
+            raise TableFileError(path, problem, "rename one, or leave out --output-format")
+        tasks[name] = TableFile(str(path), kind), TableFile(str(target / name), output_kind)
+    return list(tasks.values()), others

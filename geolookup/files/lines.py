@@ -1,4 +1,4 @@
-"""Text files of lines: lists of addresses, and JSON lines, one object per line.
+"""Text files of lines: lists of addresses, and JSON lines, one object per line, parsed by Arrow.
 
 From JSON lines to JSON lines, a line is preserved and new members are appended. Into other formats,
 the first block decides the columns.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,7 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.column_text import json_texts
-from geolookup.files.joined_texts import bytes_of, join
-from geolookup.files.json_depth import DEEPEST, first_deep_line
+from geolookup.files.column_text import TextSink, bytes_of, join, joined_members
 from geolookup.files.row_streams import (
     LINE,
     ReadOptions,
@@ -32,13 +31,18 @@ from geolookup.files.row_streams import (
     explain_errors,
     explained_batches,
     holds_address,
+    paths,
 )
 from geolookup.files.text_blocks import TextError, line_blocks, read_full
 from geolookup.filesystem.signatures import START_BYTES
 
 _BLOCK = 1 << 22
 _NEWLINE = 10
-_ROW, _KEY = re.compile(r" in row (\d+)$"), re.compile(r"Column\(/(.+?)\)")
+_KEY = re.compile(r"Column\(/(.+?)\)")
+#: Arrow crashes when it infers types of great depth; this is its own limit for IPC files.
+_DEEPEST = 64
+_STRING = re.compile(rb'(?s)"(?:[^"\\]++|\\.)*+"?')
+_TYPES = ((bool, pa.bool_()), (str, pa.string()), (int | float, pa.float64()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,111 +78,89 @@ def lines_of(plain: Any, name: str) -> Iterator[Lines]:
             yield Lines.of(block, first)
 
 
-class PlainList:
-    """Reads a list of addresses as one column, named by the first key; read only."""
+def read_list(stream: InputStream, options: ReadOptions) -> Rows:
+    """Return a list of addresses as one column, named by the first key; it need not be UTF-8."""
+    column = options.keys[0] if options.keys else "ip"
+    check_columns(options, [column])
+    schema = pa.schema([(column, pa.large_string())])
+    numbers = RowNumbers()
 
-    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
-        """Return one column; lines need not be UTF-8."""
-        column = options.keys[0]
-        check_columns(options, [column])
-        schema = pa.schema([(column, pa.large_string())])
-        numbers = RowNumbers()
+    def batches() -> Iterator[pa.RecordBatch]:
+        for part in lines_of(stream.plain, options.name):
+            numbers.add(part.numbers)
+            texts = part.texts.cast(pa.large_string(), safe=False)
+            yield pa.record_batch([texts], schema=schema)
 
-        def batches() -> Iterator[pa.RecordBatch]:
-            for part in lines_of(stream.plain, options.name):
-                numbers.add(part.numbers)
-                texts = part.texts.cast(pa.large_string(), safe=False)
-                yield pa.record_batch([texts], schema=schema)
-
-        row_batches = explained_batches(batches(), options.name, "a list")
-        return Rows(schema, row_batches, numbers=numbers)
-
-    def names(self, _stream: InputStream, _options: ReadOptions) -> list[str]:
-        """Return no names: a list has no columns."""
-        return []
+    return Rows(schema, explained_batches(batches(), options.name, "a list"), numbers=numbers)
 
 
-_NO_LINES = Lines(pa.array([], pa.large_binary()), np.zeros(0, np.int64))
+def read_json(stream: InputStream, options: ReadOptions) -> Rows:
+    """Return rows: the keys and whole lines, or columns of the types of the first block."""
+    blocks = (lines for lines in lines_of(stream.plain, options.name) if len(lines.texts))
+    first = next(blocks, None)
+    with explain_errors(options.name, "JSON"):
+        if first is None:
+            read = pa.schema([(key, pa.string()) for key in options.keys])
+        elif options.others == "typed":
+            read = pa.schema(_texts(parse(first, None).schema))
+            check_columns(options, paths(read))
+        else:
+            types = _types_of_members(first, options.keys)
+            check_columns(options, list(types))
+            read = _schema_of({key: types[key] or pa.string() for key in options.keys})
+    has_lines = options.others == "as_is"
+    schema = read.append(pa.field(LINE, pa.large_binary())) if has_lines else read
+    numbers = RowNumbers()
+
+    def batches(parts: Iterable[Lines]) -> Iterator[pa.RecordBatch]:
+        for lines in parts:
+            numbers.add(lines.numbers)
+            table = parse(lines, read).select(read.names)
+            columns = [column.combine_chunks() for column in table.columns]
+            yield pa.record_batch([*columns, lines.texts] if has_lines else columns, schema=schema)
+
+    rows = batches([] if first is None else chain([first], blocks))
+    return Rows(schema, explained_batches(rows, options.name, "JSON"), numbers=numbers)
 
 
-class JsonLines:
-    """Reads and writes one object per line."""
-
-    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
-        """Return rows: the keys and whole lines, or columns of the types of the first block."""
-        blocks = lines_of(stream.plain, options.name)
-        first = next(blocks, _NO_LINES)
-        with explain_errors(options.name, "JSON"):
-            columns = _first_schema(first, options)
-        check_columns(options, columns.names if len(first.texts) else list(options.keys))
-        keys = pa.schema([_key(columns, key) for key in options.keys])
-        read = columns if options.others == "typed" else keys
-        line = pa.field(LINE, pa.large_binary())
-        schema = read.append(line) if options.others == "as_is" else read
-        numbers = RowNumbers()
-        batches = _batches(first, blocks, read, schema, options, numbers)
-        return Rows(schema, explained_batches(batches, options.name, "JSON"), numbers=numbers)
-
-    def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
-        """Return the keys of the first block; if its types differ, of its first line."""
-        first = next(lines_of(stream.plain, options.name), _NO_LINES)
-        with explain_errors(options.name, "JSON"):
-            return list(_first_schema(first, replace(options, keys=(), others="dropped")).names)
-
-    def write(self, stream: Any, schema: pa.Schema, _options: WriteOptions) -> ObjectSink:
-        """Return a sink that writes one object per row."""
-        return ObjectSink(stream, schema)
+def _texts(schema: pa.Schema) -> Iterator[pa.Field]:
+    """Yield columns; nulls, and texts in the form of timestamps, are texts."""
+    for column in schema:
+        is_text = pa.types.is_timestamp(column.type) or pa.types.is_null(column.type)
+        yield column.with_type(pa.string()) if is_text else column
 
 
-def _first_schema(first: Lines, options: ReadOptions) -> pa.Schema:
-    """Return the columns of the first block; texts in the form of timestamps remain texts."""
-    if not len(first.texts):
-        return pa.schema([pa.field(key, pa.string()) for key in options.keys])
-    try:
-        schema = parse(first, None).schema
-    except TextError:
-        if options.others == "typed":
-            raise
-        # Other columns may change their type from line to line: only their names are needed.
-        schema = parse(Lines(first.texts[:1], first.numbers[:1]), None).schema
-    return pa.schema(
-        [
-            field.with_type(pa.string()) if pa.types.is_timestamp(field.type) else field
-            for field in schema
-        ]
-    )
+def _types_of_members(lines: Lines, keys: tuple[str, ...]) -> dict[str, pa.DataType | None]:
+    """Return the types of members by path, of as many lines as show a value of each key."""
+    types: dict[str, pa.DataType | None] = {}
+
+    def add(members: dict[str, Any], before: str = "") -> None:
+        for name, value in members.items():
+            of_value = (kind for python, kind in _TYPES if isinstance(value, python))
+            types[before + name] = types.get(before + name) or next(of_value, None)
+            if isinstance(value, dict):
+                add(value, f"{before}{name}.")
+
+    for number, text in zip(lines.numbers, lines.texts, strict=True):
+        members = _object(text.as_py())
+        if members is None:
+            raise _no_object(number)
+        add(members)
+        if all(types.get(key) for key in keys):
+            break
+    return types
 
 
-def _key(schema: pa.Schema, key: str) -> pa.Field:
-    if key not in schema.names:
-        return pa.field(key, pa.string())
-    field = schema.field(key)
-    return field.with_type(pa.string()) if pa.types.is_null(field.type) else field
-
-
-def _batches(
-    first: Lines,
-    further: Iterator[Lines],
-    read: pa.Schema,
-    schema: pa.Schema,
-    options: ReadOptions,
-    numbers: RowNumbers,
-) -> Iterator[pa.RecordBatch]:
-    for lines in _with(first, further):
-        numbers.add(lines.numbers)
-        table = parse(lines, read).select(read.names).combine_chunks()
-        columns = [column.combine_chunks() for column in table.columns]
-        if options.others == "as_is":
-            columns.append(lines.texts)
-        yield pa.record_batch(columns, schema=schema)
-
-
-def _with(first: Lines, further: Iterator[Lines]) -> Iterator[Lines]:
-    if len(first.texts):
-        yield first
-    for lines in further:
-        if len(lines.texts):
-            yield lines
+def _schema_of(types: dict[str, pa.DataType]) -> pa.Schema:
+    """Return columns of paths: ``request.ip`` is a member of the column ``request``."""
+    columns: dict[str, pa.DataType] = {}
+    for path, kind in types.items():
+        name, _, below = path.partition(".")
+        known = columns.get(name, pa.struct([]))
+        if below:
+            kind = pa.struct([*known, *_schema_of({below: kind})])
+        columns[name] = kind
+    return pa.schema(columns.items())
 
 
 def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") -> pa.Table:
@@ -205,9 +187,14 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
 
 
 def _check_depth(lines: Lines) -> None:
-    if (deep := first_deep_line(lines.texts)) is not None:
-        problem = f"values are nested deeper than {DEEPEST}, or a bracket is not closed"
-        raise TextError(problem, "flatten or repair them", int(lines.numbers[deep]))
+    brackets = [pc.count_substring(lines.texts, bracket) for bracket in (b"[", b"{")]
+    # Most texts have fewer brackets than that, so their depth is not computed.
+    for at in np.flatnonzero(np.asarray(pc.add(*brackets)) > _DEEPEST).tolist():
+        text = np.frombuffer(_STRING.sub(b"", lines.texts[at].as_py()), np.uint8)
+        steps = np.isin(text, [*b"[{"]).astype(np.int64) - np.isin(text, [*b"]}"])
+        if np.cumsum(steps).max(initial=0) > _DEEPEST:
+            problem = f"values are nested deeper than {_DEEPEST}, or a bracket is not closed"
+            raise TextError(problem, "flatten or repair them", int(lines.numbers[at]))
 
 
 def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
@@ -225,25 +212,29 @@ def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
 
 def _error(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
     """Return the error for lines that Arrow refuses with the text ``cause``."""
-    for number, text in zip(lines.numbers, lines.texts.to_pylist(), strict=True):
-        if not _is_object(text):
-            remedy = "write one object per line; is the file whole?"
-            return TextError("not one JSON object", remedy, int(number))
-    row, key = _ROW.search(cause), _KEY.search(cause)
-    at = int(row[1]) if row else len(lines.texts)
-    line = lines.numbers[at] if at < len(lines.texts) else _first_bad_line(lines, schema)
+    for number, text in zip(lines.numbers, lines.texts, strict=True):
+        if _object(text.as_py()) is None:
+            return _no_object(number)
+    line = _first_bad_line(lines, schema)
     if cause.startswith("JSON parse error") and "Column(" not in cause:
-        return TextError("a text is malformed, or a number too large", "repair it", int(line))
+        return TextError("a text is malformed, or a number too large", "repair it", line)
+    key = _KEY.search(cause)
     member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
     problem = f"{member} occurs twice" if "twice" in cause else f"{member} changes its type"
-    return TextError(problem, "write each member once, with one type", int(line))
+    return TextError(problem, "write each member once, with one type", line)
 
 
-def _is_object(text: bytes) -> bool:
+def _no_object(line: int) -> TextError:
+    remedy = "write one object per line; is the file whole?"
+    return TextError("not one JSON object", remedy, int(line))
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
     try:
-        return isinstance(json.loads(text), dict)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _first_bad_line(lines: Lines, schema: pa.Schema | None) -> int:
@@ -252,9 +243,9 @@ def _first_bad_line(lines: Lines, schema: pa.Schema | None) -> int:
     while end - first > 1:
         # Bisection: log2(n) parses of a block instead of one for each line.
         middle = (first + end) // 2
-        # The lines before ``first`` are accepted, one before ``end`` is not.
+        # Lines before ``first`` agree in their types; the first that differs is before ``end``.
         try:
-            _table(Lines(lines.texts[first:middle], lines.numbers), schema, "ignore")
+            _table(Lines(lines.texts[:middle], lines.numbers), schema, "ignore")
         except MemoryError:  # Arrow's is an ArrowException too
             raise
         except pa.ArrowException:
@@ -264,39 +255,19 @@ def _first_bad_line(lines: Lines, schema: pa.Schema | None) -> int:
     return int(lines.numbers[first])
 
 
-class ObjectSink:
-    """Writes rows as objects, or appends members to lines that were read ``as_is``."""
+def write_json(stream: Any, schema: pa.Schema, _options: WriteOptions) -> TextSink:
+    """Return a sink of one object per row, or of lines with members appended; null is null."""
+    first = schema.names.index(LINE) + 1 if LINE in schema.names else 0
+    names = schema.names[first:]
 
-    def __init__(self, stream: Any, schema: pa.Schema) -> None:
-        self._stream = stream
-        self._line = schema.names.index(LINE) if LINE in schema.names else None
-        self._first = 0 if self._line is None else self._line + 1
-        self._names = schema.names[self._first :]
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Write rows; a null value is written as null."""
-        members = joined_members(self._names, batch.columns[self._first :])
-        self._stream.write(bytes_of(join(*self._begin(batch), members, b"}\n")))
-
-    def _begin(self, batch: pa.RecordBatch) -> list[pa.Array]:
-        """Return the text before the first new member of each row."""
-        if self._line is None:
-            return [pa.array([b"{"] * len(batch), pa.large_binary())]
-        lines = batch.column(self._line)
-        is_empty = pc.match_substring_regex(lines, r"^\{\s*\}$")
-        empty, comma = (pa.scalar(text, pa.large_binary()) for text in (b"", b","))
+    def render(batch: pa.RecordBatch) -> pa.Array:
+        members = joined_members(names, batch.columns[first:])
+        if not first:
+            return join(b"{", members, b"}\n")
         # {"ip":"8.8.8.8"} loses its last byte, and the members follow after a comma.
-        without_bracket = pc.binary_replace_slice(lines, -1, 1 << 60, b"")
-        return [without_bracket, pc.if_else(is_empty, empty, comma)]
+        lines = batch.column(first - 1)
+        empty, comma = (pa.scalar(text, pa.large_binary()) for text in (b"", b","))
+        between = pc.if_else(pc.match_substring_regex(lines, r"^\{\s*\}$"), empty, comma)
+        return join(pc.binary_replace_slice(lines, -1, 1 << 60, b""), between, members, b"}\n")
 
-    def close(self) -> None:
-        """Do nothing: every row is written."""
-
-
-def joined_members(names: list[str], columns: list[pa.Array]) -> pa.Array:
-    """Return n rows as texts: the members of their objects, and commas."""
-    parts: list[Any] = []
-    for name, column in zip(names, columns, strict=True):
-        key = json.dumps(name, ensure_ascii=False).encode() + b":"
-        parts += [b",", key, json_texts(column).fill_null(b"null")]
-    return join(*parts[1:])
+    return TextSink(stream, render)

@@ -1,24 +1,23 @@
-"""Logs of web servers (Apache, nginx and others): a line is a row, its fields are columns.
+"""Logs of web servers (Apache, nginx, IIS, CloudFront): a line is a row, its fields are columns.
 
-Strategy: the kernel splits the lines of a block into fields; threads split several blocks at a
-time. A malformed line is a row of nulls with its text in the last column. Its number is stored for
-the closing message.
+Strategy: the first lines show the format, by the shape of whole lines. Arrow splits the lines of a
+block; threads split several blocks at a time. A malformed line is a row of nulls with its text in
+the last column. Its number is stored for the closing message.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from geolookup.dataset.arrow_files import array_of
-from geolookup.dataset.runs import run_starts
+from geolookup.contract.cleaning import node_address
+from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.lines import Lines, lines_of
 from geolookup.files.row_streams import (
@@ -29,94 +28,117 @@ from geolookup.files.row_streams import (
     check_columns,
     explained_batches,
 )
-from geolookup.files.timestamps import COMMON_LOG_SIZE, common_log_seconds
-from geolookup.kernel import copy_texts, split_log_lines
+from geolookup.files.text_blocks import TextError
+from geolookup.files.timestamps import named_month_seconds
 from geolookup.parallel import in_order
-from geolookup.tables.times import Bools, Int64
+from geolookup.tables.times import Bools
 
-_FIELDS = ("ip", "ident", "user", "time", "request", "status", "size", "referer", "user_agent")
-#: The columns of the text after the last field, and of the text of a malformed line.
-_REST_COLUMN, _MALFORMED_COLUMN = "rest", "malformed"
-_TYPES = {"time": pa.timestamp("s", "UTC"), "status": pa.int16(), "size": pa.int64()}
-_ADDRESS, _TIME, _DASH = 0, 3, ord("-")
+# No text is matched in two ways, so that RE2 reads each byte once.
+# An address, or a list of them with commas: %{X-Forwarded-For}i.
+_IP = r"(?P<ip>[^ ,]+(?:, ?[^ ,]+)*)"
+# Runs without quote and backslash, between them escapes as \" and \\.
+_QUOTED = r'"(?P<{}>[^"\\]*(?:\\.[^"\\]*)*)"'
+_COMMON = (
+    rf"{_IP} (?P<ident>[^ ]+) (?P<user>[^ ]+) \[(?P<time>[^\]]*)\] {_QUOTED.format('request')} "
+    r"(?P<status>[0-9]{3}|-) (?P<size>[0-9]{1,18}|-)"
+)
+_AGENT = f" {_QUOTED.format('referer')} {_QUOTED.format('user_agent')}"
+_HOST, _REST = "(?P<host>[^ ,]+) ", "(?: (?P<rest>.*))?"
+#: The patterns of lines by the name of the format; a combined line is a common line too.
+SHAPES = {
+    name: f"(?s)^{shape}{_REST}$"
+    for name, shape in (
+        ("combined", _COMMON + _AGENT),
+        ("vhost_combined", _HOST + _COMMON + _AGENT),
+        ("clf", _COMMON),
+        ("vhost_clf", _HOST + _COMMON),
+    )
+}
+#: The text of a line that is not of the format.
+_MALFORMED = "malformed"
 #: The fields that ``ReadOptions.log_fields`` may add.
-TIME, STATUS = LOG_FIELDS = (_FIELDS[_TIME], "status")
-#: Lines from which the format is detected.
+TIME, STATUS = LOG_FIELDS = ("time", "status")
+_BYTES, _TEXT = pa.large_binary(), pa.large_string()
+_SECONDS = pa.timestamp("s", "UTC")
+_TYPES = {TIME: _SECONDS, STATUS: pa.int16(), "size": pa.int64()}
+#: Lines that show the format.
 _SAMPLE = 100
-#: The columns of lines that are not split, and the text after the address in such a line.
-_LINE_COLUMNS = ["ip", "line"]
-_AFTER_ADDRESS = r"(?s)[ \t].*"
-_NO_LINES = Lines(pa.array([], pa.large_binary()), np.zeros(0, np.int64))
+#: The line that names the fields of the W3C extended format, and our names of some.
+_FIELDS = b"#Fields:"
+_STATUS = "^([0-9]{1,3}|-)$"
+_W3C_NAMES = {"c-ip": "ip", "sc-status": STATUS}
+_NO_LINES = Lines(pa.array([], _BYTES), np.zeros(0, np.int64))
+#: A function from n lines to their fields as bytes, and whether each line is malformed.
+_Split = Callable[[pa.Array], tuple[dict[str, pa.Array], Bools]]
 
 
-@dataclass(frozen=True, slots=True)
-class _ParsedLines:
-    """A block of lines, and the first byte and length of their fields; -1 for an absent field."""
+def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None) -> Rows:
+    """Return the fields of each line as columns; ``shape`` is one of SHAPES, None: any format.
 
-    lines: Lines
-    data: NDArray[np.uint8]
-    parts: Int64  # (10, 2, n)
-    seconds: Int64  # the Unix seconds of their times; 0 for a malformed line
-
-    @property
-    def is_malformed(self) -> Bools:
-        """Whether each line is malformed."""
-        is_malformed: Bools = self.parts[_ADDRESS, 1] < 0
-        return is_malformed
-
-
-class Log:
-    """Reads the common or the combined log format; None: the format of the first lines."""
-
-    def __init__(self, combined: bool | None) -> None:
-        self._combined = combined
-
-    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
-        """Return the fields of each line as columns."""
-        blocks = lines_of(stream.plain, options.name)
-        first = next(blocks, _NO_LINES)
-        combined = _is_combined(first) if self._combined is None else self._combined
-        if combined is None:
-            return _whole_lines(chain([first], blocks), options)
-        return _fields(chain([first], blocks), combined, options)
-
-    def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
-        """Return the names of the fields."""
-        return list(self.read(stream, options).schema.names)
+    Lines of another form that begin with an address have two columns, ``ip`` and ``line``. Raises
+    TableFileError if no line of the first ones has one of these forms.
+    """
+    blocks = lines_of(stream.plain, options.name)
+    first = next(blocks, _NO_LINES)
+    sample, blocks = first.texts[:_SAMPLE].to_pylist(), chain([first], blocks)
+    fields = next((line for line in sample if line.startswith(_FIELDS)), None)
+    if shape is None and fields is not None:
+        return _w3c(blocks, fields, options)
+    shape = shape or _shape_of(first.texts[:_SAMPLE], options.name)
+    if shape is None:
+        return _whole_lines(blocks, options)
+    pattern = SHAPES[shape]
+    names = [*re.findall(r"\?P<(\w+)>", pattern), _MALFORMED]
+    selected = _selected(names, options)
+    # RE2 is faster with fewer groups.
+    groups = re.compile(rf"\?P<(?!(?:{'|'.join([*selected, TIME])})>)\w+>")
+    return _rows(blocks, selected, _splitter(groups.sub("?:", pattern)), options)
 
 
-class LogLines:
-    """Reads lines that begin with an address: the address, and the whole line."""
-
-    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
-        """Return two columns, ``ip`` and ``line``."""
-        return _whole_lines(lines_of(stream.plain, options.name), options)
-
-    def names(self, _stream: InputStream, _options: ReadOptions) -> list[str]:
-        """Return the names of both columns."""
-        return _LINE_COLUMNS
+def read_lines(stream: InputStream, options: ReadOptions) -> Rows:
+    """Return two columns, ``ip`` and ``line``, of lines that begin with an address."""
+    return _whole_lines(lines_of(stream.plain, options.name), options)
 
 
-def _is_combined(lines: Lines) -> bool | None:
-    """Return whether the first lines are in the combined format; None if in neither format."""
-    sample = Lines(lines.texts[:_SAMPLE], lines.numbers[:_SAMPLE])
-    if not len(sample.texts):
-        return True
-    combined, common = (np.sum(~_parse(sample, kind).is_malformed) for kind in (True, False))
-    # A combined line begins like a common line: the combined format needs half of the lines.
-    return bool(combined * 2 >= common) if common else None
+def _shape_of(sample: pa.Array, name: str) -> str | None:
+    """Return the name of the shape of lines; None if they only begin with an address."""
+    matches = {
+        shape: pc.sum(pc.match_substring_regex(sample, pattern)).as_py() or 0
+        for shape, pattern in SHAPES.items()
+    }
+    most = max(matches.values())
+    if most or not len(sample):
+        # A combined line is a common line too: combined needs half as many.
+        return next(shape for shape, count in matches.items() if count * 2 >= most)
+    texts = [line.decode("latin-1") for line in sample.to_pylist()]
+    if any(node_address(re.split(r"[\s,]", text)[0]) for text in texts):
+        return None
+    remedy = "annotate and grep find addresses in any text"
+    if texts[0].startswith("{"):
+        remedy = "pass --input-format jsonl and --ip-column, such as request.remote_ip"
+    problem = "no line begins with an address or is of a known log format"
+    raise TableFileError(name, problem, remedy)
 
 
-def _fields(blocks: Iterator[Lines], combined: bool, options: ReadOptions) -> Rows:
-    names = [*(_FIELDS if combined else _FIELDS[:-2]), _REST_COLUMN, _MALFORMED_COLUMN]
-    selected = _columns_to_read(names, options)
-    schema = pa.schema([(name, _TYPES.get(name, pa.large_string())) for name in selected])
+def _selected(names: list[str], options: ReadOptions) -> list[str]:
+    """Return the names of the columns to read; TableFileError for an unknown column."""
+    check_columns(options, names)
+    if options.others != "dropped":
+        return names
+    more = [name for name in options.log_fields if name in names]
+    return list(dict.fromkeys([*options.keys, *more]))
+
+
+def _rows(blocks: Iterator[Lines], names: list[str], split: _Split, options: ReadOptions) -> Rows:
+    schema = pa.schema([(name, _TYPES.get(name, _TEXT)) for name in names])
     numbers, malformed = RowNumbers(), MalformedLines()
 
     def make_batch(lines: Lines) -> tuple[Lines, Bools, pa.RecordBatch]:
-        parsed = _parse(lines, combined)
-        columns = [_COLUMNS[name](parsed) for name in selected]
-        return lines, parsed.is_malformed, pa.record_batch(columns, schema=schema)
+        columns, wrong = split(lines.texts)
+        columns = {name: _without(column, wrong) for name, column in columns.items()}
+        columns[_MALFORMED] = pc.if_else(pa.array(wrong), lines.texts, pa.scalar(None, _BYTES))
+        arrays = [_typed(columns[column.name], column) for column in schema]
+        return lines, wrong, pa.record_batch(arrays, schema=schema)
 
     def batches() -> Iterator[pa.RecordBatch]:
         with in_order(make_batch, blocks) as results:
@@ -129,119 +151,89 @@ def _fields(blocks: Iterator[Lines], combined: bool, options: ReadOptions) -> Ro
     return Rows(schema, explained, numbers=numbers, malformed=malformed)
 
 
-def _columns_to_read(names: list[str], options: ReadOptions) -> list[str]:
-    """Return the names of the columns to read; TableFileError for an unknown column."""
-    check_columns(options, names)
-    if options.others != "dropped":
-        return names
-    more = [name for name in options.log_fields if name in names]
-    return list(dict.fromkeys([*options.keys, *more]))
+def _splitter(pattern: str) -> _Split:
+    """Return a function that splits lines by the groups of a pattern."""
+
+    def split(lines: pa.Array) -> tuple[dict[str, pa.Array], Bools]:
+        parts = pc.extract_regex(lines, pattern)
+        columns = {field.name: pc.struct_field(parts, field.name) for field in parts.type}
+        # Many lines have the time of the line before.
+        times = columns[TIME].cast(_TEXT, safe=False).dictionary_encode()
+        seconds, valid = named_month_seconds(times.dictionary)
+        at = times.indices.fill_null(-1).to_numpy()
+        wrong = ~np.append(valid, False)[at]  # the last item is of malformed lines
+        columns[TIME] = pa.array(np.append(seconds, 0)[at]).cast(_SECONDS)
+        return columns, wrong
+
+    return split
 
 
-def _parse(lines: Lines, combined: bool) -> _ParsedLines:
-    """Split lines; a line with a malformed time is malformed."""
-    count, texts = len(lines.texts), lines.texts
-    # An offset is 8 bytes; texts.offset is where a slice begins.
-    bounds = np.frombuffer(texts.buffers()[1], np.int64, count + 1, texts.offset * 8)
-    data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
-    parts = np.empty((len(_FIELDS) + 1, 2, count), np.int64)
-    split_log_lines(data, bounds[:-1], np.diff(bounds), combined, parts)
-    seconds, valid = _times(data, *parts[_TIME])
-    parts[:, 1, ~valid] = -1
-    return _ParsedLines(lines, data, parts, seconds)
+def _without(column: pa.Array, rows: Bools) -> pa.Array:
+    """Return a column with nulls in some rows."""
+    return (
+        pc.if_else(pa.array(rows), pa.scalar(None, column.type), column) if rows.any() else column
+    )
 
 
-def _times(data: NDArray[np.uint8], first: Int64, size: Int64) -> tuple[Int64, Bools]:
-    """Return the Unix seconds of the times of lines, and whether each is valid."""
-    valid = size == COMMON_LOG_SIZE
-    texts = np.empty(int(valid.sum()) * COMMON_LOG_SIZE, np.uint8)
-    # All times have the same length: valid ones lie side by side, n rows of bytes.
-    copy_texts(data, first, np.where(valid, size, -1), texts)
-    seconds = np.zeros(len(valid), np.int64)
-    # A text of the right size is valid only if it is a time.
-    seconds[valid], valid[valid] = _seconds(texts.reshape(-1, COMMON_LOG_SIZE))
-    return seconds, valid
-
-
-def _seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
-    """Return ``common_log_seconds``; equal times of consecutive lines are read once."""
-    as_items = texts.view(f"S{COMMON_LOG_SIZE}").ravel()
-    begins = run_starts(as_items)
-    seconds, valid = common_log_seconds(texts[begins])
-    # a a b: begins 1 0 1, runs 0 0 1.
-    runs = np.cumsum(begins) - 1
-    return seconds[runs], valid[runs]
-
-
-def _time(parsed: _ParsedLines) -> pa.Array:
-    valid = ~parsed.is_malformed
-    return array_of(parsed.seconds, valid).cast(_TYPES["time"])
-
-
-def _bytes(parsed: _ParsedLines, field: int, *, dashes: bool = False) -> pa.Array:
-    """Return the texts of a field; a dash is null unless ``dashes``."""
-    first, size = parsed.parts[field].copy()
-    if not dashes and len(parsed.data):
-        # Absent fields have no position; the minimum keeps it inside.
-        at = np.minimum(first, len(parsed.data) - 1)
-        size[(size == 1) & (parsed.data[at] == _DASH)] = -1
-    # Lengths 3 -1 2 -> offsets 0 3 3 5.
-    offsets = np.concatenate([[0], np.cumsum(np.maximum(size, 0))])
-    data = np.empty(int(offsets[-1]), np.uint8)
-    copy_texts(parsed.data, first, size, data)
-    valid = pa.array(size >= 0).buffers()[1]
-    buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.large_binary(), len(size), buffers)
-
-
-def _text(texts: pa.Array) -> pa.Array:
-    """Return bytes as text; bytes that are not UTF-8 are escaped, as by nginx."""
+def _typed(column: pa.Array, field: pa.Field) -> pa.Array:
+    """Return bytes as a column of its type; a dash, and an absent rest, are null."""
+    if column.type == field.type:
+        return column
+    if field.name != "ip":
+        absent = b"" if field.name == "rest" else b"-"
+        column = _without(column, np.asarray(pc.equal(column, absent).fill_null(False)))
     try:
-        return texts.cast(pa.large_string())
+        return column.cast(_TEXT).cast(field.type)
     except pa.ArrowInvalid:
-        decoded = (
-            None if text is None else text.decode("utf-8", "backslashreplace")
-            for text in texts.to_pylist()
-        )
-        return pa.array(decoded, pa.large_string())
+        # Bytes that are not UTF-8 are escaped, as by nginx.
+        texts = (text and text.decode("utf-8", "backslashreplace") for text in column.to_pylist())
+        return pa.array(texts, _TEXT)
 
 
-def _number(parsed: _ParsedLines, field: int) -> pa.Array:
-    return _text(_bytes(parsed, field)).cast(_TYPES[_FIELDS[field]])
+def _w3c(blocks: Iterator[Lines], fields: bytes, options: ReadOptions) -> Rows:
+    """Return the rows of the W3C extended format; ``fields`` is the line that names the fields."""
+    fields = fields.removeprefix(_FIELDS)
+    names = [_W3C_NAMES.get(name, name) for name in fields.decode("utf-8", "replace").split()]
 
+    def records() -> Iterator[Lines]:
+        for lines in blocks:
+            is_directive = np.asarray(pc.starts_with(lines.texts, b"#"))
+            for at in np.flatnonzero(is_directive).tolist():
+                line = lines.texts[at].as_py()
+                if line.startswith(_FIELDS) and line.removeprefix(_FIELDS) != fields:
+                    number = int(lines.numbers[at])
+                    raise TextError("the fields change", "split the file before it", number)
+            rest = pa.array(~is_directive)
+            yield Lines(lines.texts.filter(rest), lines.numbers[~is_directive])
 
-def _malformed_lines(parsed: _ParsedLines) -> pa.Array:
-    rows = pa.array(parsed.is_malformed)
-    return _text(pc.if_else(rows, parsed.lines.texts, pa.scalar(None, pa.large_binary())))
+    def split(lines: pa.Array) -> tuple[dict[str, pa.Array], Bools]:
+        separator = b"\t" if pc.any(pc.match_substring(lines, b"\t")).as_py() else b" "
+        cells = pc.split_pattern(lines, separator)
+        wrong = np.asarray(pc.list_value_length(cells)) != len(names)
+        flat = cells.filter(pa.array(~wrong)).flatten()
+        first = (np.cumsum(~wrong) - 1) * len(names)
+        columns = {
+            name: flat.take(pa.array(first + at, mask=wrong)) for at, name in enumerate(names)
+        }
+        if {"date", TIME} <= {*names}:
+            blank = pa.scalar(b" ", _BYTES)
+            texts = pc.binary_join_element_wise(columns["date"], columns[TIME], blank)
+            texts = texts.cast(_TEXT, safe=False)
+            times = pc.strptime(texts, "%Y-%m-%d %H:%M:%S", "s", error_is_null=True)
+            columns[TIME] = times.cast(_SECONDS)
+        if STATUS in columns:
+            wrong |= ~np.asarray(
+                pc.match_substring_regex(columns[STATUS], _STATUS).fill_null(False)
+            )
+        return columns, wrong
 
-
-def _text_of(field: int) -> Callable[[_ParsedLines], pa.Array]:
-    return lambda parsed: _text(_bytes(parsed, field, dashes=field == _ADDRESS))
-
-
-def _number_of(field: int) -> Callable[[_ParsedLines], pa.Array]:
-    return lambda parsed: _number(parsed, field)
-
-
-_COLUMNS: dict[str, Callable[[_ParsedLines], pa.Array]] = {
-    **{name: _text_of(at) for at, name in enumerate([*_FIELDS, _REST_COLUMN])},
-    **{name: _number_of(_FIELDS.index(name)) for name in ("status", "size")},
-    "time": _time,
-    _MALFORMED_COLUMN: _malformed_lines,
-}
+    return _rows(records(), _selected([*names, _MALFORMED], options), split, options)
 
 
 def _whole_lines(blocks: Iterator[Lines], options: ReadOptions) -> Rows:
-    selected = _columns_to_read(_LINE_COLUMNS, options)
-    schema = pa.schema([(name, pa.large_string()) for name in selected])
-    numbers = RowNumbers()
+    def split(lines: pa.Array) -> tuple[dict[str, pa.Array], Bools]:
+        addresses = pc.replace_substring_regex(lines, rb"(?s)[ \t].*", b"")
+        return {"ip": addresses, "line": lines}, np.zeros(len(lines), bool)
 
-    def batches() -> Iterator[pa.RecordBatch]:
-        for lines in blocks:
-            numbers.add(lines.numbers)
-            line = _text(lines.texts)
-            columns: dict[str, Any] = {"line": line}
-            columns["ip"] = pc.replace_substring_regex(line, _AFTER_ADDRESS, "")
-            yield pa.record_batch([columns[name] for name in selected], schema=schema)
-
-    return Rows(schema, explained_batches(batches(), options.name, "a log"), numbers=numbers)
+    rows = _rows(blocks, _selected(["ip", "line"], options), split, options)
+    return replace(rows, malformed=None)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from geolookup.contract.address import is_address
 from geolookup.errors import TableFileError, near_match
@@ -22,11 +23,11 @@ from geolookup.tables.row_notes import row_of
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
 Others = Literal["as_is", "typed", "dropped"]
-#: The column of whole lines that the readers of JSON lines and of CSV add for ``as_is``. The line
-#: has the values of the columns before it; the columns after it are new.
+#: The column of whole lines that the reader of JSON lines adds for ``as_is``, after the keys. The
+#: columns after it are new.
 LINE = "\0line"
 #: Blocks of lines whose numbers are kept, and malformed lines that a message lists.
-_BLOCKS, _LISTED = 256, 5
+_BLOCKS, _LISTED = 64, 5
 #: Of the first and the last number one digit: a search of "1111" does not begin again in it.
 _IPV4 = re.compile(r"\d\.\d+\.\d+\.\d")
 _OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
@@ -47,14 +48,20 @@ class ReadOptions:
     """How to read a file."""
 
     name: str  # of the file, for messages
-    keys: tuple[str, ...]  # the columns that must exist
+    keys: tuple[str, ...]  # the columns that must exist, or paths such as ``request.ip``
     others: Others
     delimiter: str | None = None  # None: the format's own
-    infer_types: bool = False
     header: bool = True  # of CSV: whether the first row names the columns
-    line_delimiter: str | None = None  # of CSV ``as_is``: of the output; None: as read
     log_fields: tuple[str, ...] = ()  # of logs: further columns after the keys
     key_options: Mapping[str, str] = field(default_factory=dict)  # the option that names a key
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How to write a file."""
+
+    delimiter: str | None = None  # None: the format's own
+    header: bool = True  # of CSV: whether the first row names the columns
 
 
 class RowNumbers:
@@ -63,23 +70,19 @@ class RowNumbers:
     def __init__(self, first: int = 1) -> None:
         self._first = first
         self._rows = 0
-        #: the rows before each of the last blocks, and the line numbers in it: one if consecutive
+        #: the rows before each of the last blocks, and the line numbers in it
         self._blocks: deque[tuple[int, Any]] = deque(maxlen=_BLOCKS)
 
     def add(self, numbers: Any) -> None:
         """Add the line numbers of the next rows, an array of int64."""
-        if len(numbers):
-            # Lines 5 6 7 are stored as 5; 5 7 8 (6 is blank) are stored in full.
-            consecutive = numbers[-1] - numbers[0] == len(numbers) - 1
-            self._blocks.append((self._rows, numbers[:1].copy() if consecutive else numbers))
-            self._rows += len(numbers)
+        self._blocks.append((self._rows, numbers))
+        self._rows += len(numbers)
 
     def of(self, row: int) -> int:
         """Return the number of a row; ``row`` is counted from 0."""
         for before, numbers in reversed(self._blocks):
             if row >= before:
-                at = row - before
-                return int(numbers[at] if len(numbers) > 1 else numbers[0] + at)
+                return int(numbers[row - before])
         return self._first + row
 
     def error(self, name: str, error: Exception, remedy: str) -> TableFileError:
@@ -118,17 +121,6 @@ class Rows:
     total: int | None = None  # rows, if the file states their number in advance
     numbers: RowNumbers = field(default_factory=RowNumbers)
     malformed: MalformedLines | None = None  # filled in while the rows are read
-    in_lines: tuple[str, ...] = ()  # the names of the columns in whole lines of CSV
-
-
-@dataclass(frozen=True, slots=True)
-class WriteOptions:
-    """How to write a file."""
-
-    delimiter: str | None = None  # None: the format's own
-    header: bool = True  # of CSV: whether the first row names the columns
-    one_dictionary: bool = True  # whether each column has the same dictionary in all batches
-    in_lines: tuple[str, ...] = ()  # the names of the columns in whole lines of CSV
 
 
 class Sink(Protocol):
@@ -139,6 +131,24 @@ class Sink(Protocol):
 
     def close(self) -> None:
         """Write the remaining rows and the end of the file; the byte stream stays open."""
+
+
+def paths(schema: Iterable[pa.Field]) -> list[str]:
+    """Return the names of columns, and the paths of members of columns of objects."""
+    names = []
+    for column in schema:
+        names.append(column.name)
+        if pa.types.is_struct(column.type):
+            names += [f"{column.name}.{below}" for below in paths(column.type)]
+    return names
+
+
+def column_at(rows: pa.RecordBatch | pa.Table, path: str) -> Any:
+    """Return a column by its name, or a member of a column of objects: ``request.ip``."""
+    if path in rows.schema.names:
+        return rows.column(path)
+    name, *members = path.split(".")
+    return pc.struct_field(rows.column(name), members)
 
 
 def holds_address(cell: str) -> bool:
@@ -154,19 +164,15 @@ def check_columns(options: ReadOptions, names: list[str]) -> None:
             raise TableFileError(options.name, problem, remedy)
         if key not in names:
             option = options.key_options.get(key, "")
-            if option and (delimiter := _other_delimiter(names)):
+            others = _OF_DELIMITERS if len(names) == 1 else ()
+            if option and (delimiter := next((one for one in others if one in names[0]), None)):
+                # "id;ip" was read as one name.
                 problem, remedy = f"the delimiter is {delimiter!r}", _OF_DELIMITERS[delimiter]
                 raise TableFileError(options.name, problem, remedy)
             # A name may be an address if a file lacks its header.
             safe_names = [name for name in names if not holds_address(name)]
             hint = near_match(key, safe_names, argument=option and f"{option} ")
             raise TableFileError(options.name, f"no column {key!r}", hint)
-
-
-def _other_delimiter(names: list[str]) -> str | None:
-    """Return the delimiter of a header that was read as one name: ``;`` of ``id;ip``."""
-    others = _OF_DELIMITERS if len(names) == 1 else ()
-    return next((delimiter for delimiter in others if delimiter in names[0]), None)
 
 
 @contextmanager
@@ -177,7 +183,7 @@ def explain_errors(name: str, kind: str) -> Iterator[None]:
     except TextError as error:
         raise TableFileError(name, error.problem, error.remedy, row=error.line) from error
     except (OSError, *DAMAGE) as error:
-        reason = getattr(error, "strerror", None) or _first_line(error)
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0][:100]
         remedy = OTHER_ENCODINGS if reason.startswith(NOT_IMPLEMENTED) else "is it whole?"
         # Decompressors set no errno; EINVAL comes from an offset that a damaged file states.
         if getattr(error, "errno", None) not in (None, errno.EINVAL):
@@ -191,23 +197,19 @@ def explain_errors(name: str, kind: str) -> Iterator[None]:
         raise TableFileError(name, f"is damaged or not {kind}", "is it whole?", row=row) from error
 
 
-def check_kind(name: str, start: bytes, format_name: str) -> None:
-    """Raise TableFileError if a text begins like another kind of file."""
-    kind = looks_like(start[:START_BYTES])
-    if kind is not None:
-        raise TableFileError(name, f"this looks like {kind.name}, not {format_name}", kind.remedy)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0][:100]
-
-
 def explained_batches(
     batches: Iterable[pa.RecordBatch], name: str, kind: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches; ``explain_errors`` turns errors on the way into lines."""
     with explain_errors(name, kind):
         yield from batches
+
+
+def check_kind(name: str, start: bytes, format_name: str) -> None:
+    """Raise TableFileError if a text begins like another kind of file."""
+    kind = looks_like(start[:START_BYTES])
+    if kind is not None:
+        raise TableFileError(name, f"this looks like {kind.name}, not {format_name}", kind.remedy)
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:

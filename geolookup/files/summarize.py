@@ -20,15 +20,18 @@ from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.dataset.files import outside
 from geolookup.dataset.intervals import F64
 from geolookup.engine import Engine
-from geolookup.files.enrich import Step
-from geolookup.files.logs import LOG_FIELDS
+from geolookup.files.logs import LOG_FIELDS, STATUS, TIME
+from geolookup.files.refused import InvalidRows
+from geolookup.files.row_streams import column_at
 from geolookup.files.table_files import (
     TIME_COLUMN,
     AddressColumn,
+    OpenTable,
     TableFile,
     TimeColumn,
     open_addresses,
 )
+from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.kernel.lookups import state_of
 from geolookup.progress import RowProgress
@@ -41,7 +44,7 @@ from geolookup.tables.locate import (
 )
 from geolookup.tables.row_tables import row_tables, table_of
 from geolookup.tables.take import is_known, of_table
-from geolookup.tables.times import Instants, Int64
+from geolookup.tables.times import Instants, Int64, instants_of
 
 if TYPE_CHECKING:
     from geolookup.files.traffic import Traffic
@@ -85,8 +88,8 @@ class Summary:
         self.invalid = 0
         self.private = 0
         self.ipv6 = 0
-        #: a line for each file that has malformed lines; their addresses are invalid
-        self.malformed: list[str] = []
+        #: lines about rows that were not read; their addresses are invalid
+        self.notes: list[str] = []
 
     @property
     def located(self) -> int:
@@ -119,13 +122,13 @@ class Summary:
         clean: bool = False,
         instants: Instants | None = None,
         statuses: pa.Array | None = None,
-    ) -> None:
-        """Count a column of addresses; with ``clean``, ``contract.cleaning`` cleans them.
+    ) -> NDArray[np.bool_]:
+        """Count a column of n addresses; return which are invalid.
 
-        ``instants`` and ``statuses`` are the instants and status codes of the rows; None: the
-        rows have none.
+        With ``clean``, ``contract.cleaning`` cleans them. ``instants`` and ``statuses`` are the
+        instants and status codes of the rows; None: the rows have none.
         """
-        begin = 0
+        begin, is_invalid = 0, [np.empty(0, bool)]
         for chunk in chunks(column_of(column)):
             addresses, intervals = chunk, locate_chunk(self._state, chunk)
             if clean:
@@ -140,6 +143,8 @@ class Summary:
                 codes = None if statuses is None else statuses.slice(begin, len(chunk))
                 self.traffic.add(addresses, intervals.ids, times, codes)
             begin += len(chunk)
+            is_invalid.append(intervals.ids == INVALID_ID)
+        return np.concatenate(is_invalid)
 
     def _add(self, intervals: NDArray[np.int32], families: NDArray[np.uint8]) -> None:
         self.addresses += len(intervals)
@@ -226,36 +231,55 @@ def count_files(
     column: AddressColumn,
     times: TimeColumn | None = None,
 ) -> None:
-    """Add the addresses of files as ``count_file`` does, and show the progress."""
+    """Add the addresses of files, and show the progress.
+
+    ``times`` is the column of the rows' instants; None: they and status codes are not read. Raises
+    TableFileError for a file that cannot be read.
+    """
     progress = RowProgress()
     try:
         for file in files:
-            count_file(
-                summary, file, column, lambda done: progress.show(summary.addresses, done), times
-            )
+            _count_file(summary, file, column, times, progress)
     finally:
         progress.clear()
 
 
-def count_file(
+def _count_file(
     summary: Summary,
     file: TableFile,
     column: AddressColumn,
-    step: Step,
-    times: TimeColumn | None = None,
+    times: TimeColumn | None,
+    progress: RowProgress,
 ) -> None:
-    """Add the addresses of a file; raises TableFileError for a file that cannot be read.
-
-    ``times`` is the column of the rows' instants; None: they and status codes are not read.
-    """
     columns = {times.name: TIME_COLUMN} if times is not None and times.name else {}
     log_fields = () if times is None else LOG_FIELDS
     with open_addresses(file, column, columns, log_fields) as table:
+        is_log = table.rows.malformed is not None
+        invalid = InvalidRows(table.stream.name, column.name, column.clean, is_log)
         before = summary.addresses
         for batch in table.rows.batches:
             begin = summary.addresses - before
-            instants = None if times is None else table.instants(batch, times, begin)
-            statuses = table.statuses(batch)
-            summary.add(batch.column(0), clean=column.clean, instants=instants, statuses=statuses)
-            step(table.fraction(summary.addresses - before))
-        summary.malformed += table.malformed_notes()
+            instants = statuses = None
+            if times is not None:
+                instants = _instants(table, batch, times, begin)
+                statuses = batch.column(STATUS) if is_log else None
+            addresses = column_at(batch, column.name)
+            is_invalid = summary.add(
+                addresses, clean=column.clean, instants=instants, statuses=statuses
+            )
+            invalid.add(addresses, is_invalid)
+            progress.show(summary.addresses, table.fraction(summary.addresses - before))
+        summary.notes += [*invalid.notes(), *table.malformed_notes()]
+
+
+def _instants(
+    table: OpenTable, batch: pa.RecordBatch, times: TimeColumn, begin: int
+) -> Instants | None:
+    """Return the instants of the rows of a batch from ``begin`` on; None if the file has none."""
+    if times.name is None and table.rows.malformed is None:
+        return None
+    try:
+        seconds = unix_seconds(column_at(batch, times.name or TIME), times.zone, begin)
+        return instants_of(seconds, begin)
+    except (TypeError, ValueError) as error:
+        raise table.rows.numbers.error(table.stream.name, error, remedy_of(error)) from error

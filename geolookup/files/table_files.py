@@ -4,51 +4,32 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
 from geolookup.errors import TableFileError, near_match
-from geolookup.files.arrow_files import ArrowIpc, Parquet
 from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
-from geolookup.files.delimited import DelimitedText
-from geolookup.files.lines import JsonLines, PlainList
-from geolookup.files.logs import STATUS, TIME, Log, LogLines
-from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
-from geolookup.files.timestamps import remedy_of, unix_seconds
+from geolookup.files.delimited import read_delimited, write_delimited
+from geolookup.files.lines import read_json, read_list, write_json
+from geolookup.files.logs import SHAPES, read_lines, read_log
+from geolookup.files.parquet import read_parquet, write_parquet
+from geolookup.files.row_streams import Others, ReadOptions, Rows, Sink, WriteOptions, column_at
 from geolookup.filesystem.unpacking import COMPRESSED, compression
 from geolookup.tables.locate import address_reader
-from geolookup.tables.times import Instants, instants_of
 
-_CSV, _TSV, _JSON, _PARQUET = DelimitedText(","), DelimitedText("\t"), JsonLines(), Parquet()
-_FILE = ArrowIpc(pa.ipc.new_file, one_dictionary=True)
-_STREAM = ArrowIpc(pa.ipc.new_stream, one_dictionary=False)
 #: The options that name columns, for messages.
 IP_COLUMN, TIME_COLUMN = "--ip-column", "--local-time-column"
 AS_OF_COLUMN = "--as-of-column"
 #: A log that was rotated: ``access.log.1``, ``access.log-20261120``.
 _ROTATED = re.compile(r"\.log[.-][0-9]+(?=\.|$)")
-
-
-class Reader(Protocol):
-    """Reads one format."""
-
-    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
-        """Return the rows of a stream."""
-
-    def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
-        """Return the names of all columns, whatever the keys of ``options``."""
-
-
-class Writer(Protocol):
-    """Writes one format."""
-
-    def write(self, stream: Any, schema: pa.Schema, options: WriteOptions) -> Sink:
-        """Return a sink for the rows."""
+_Read = Callable[[InputStream, ReadOptions], Rows]
+_Write = Callable[[Any, pa.Schema, WriteOptions], Sink]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +38,33 @@ class TableFormat:
 
     name: str
     suffixes: tuple[str, ...]  # the first is for new files
-    reader: Reader
-    writer: Writer | None  # None: it is read only
+    read: _Read
+    write: _Write | None = None  # None: it is read only
+    is_text: bool = True
+    is_delimited: bool = False
 
     def is_like(self, other: TableFormat) -> bool:
-        """Return whether columns pass ``as_is``: from CSV to TSV, and between Arrow's formats."""
-        return type(self.reader) is type(other.reader)
+        """Return whether columns pass ``as_is``: also from CSV to TSV."""
+        return self is other or (self.is_delimited and other.is_delimited)
+
+
+def _delimited(name: str, delimiter: str) -> TableFormat:
+    read = partial(read_delimited, delimiter=delimiter)
+    write = partial(write_delimited, delimiter=delimiter)
+    return TableFormat(name, (f".{name}",), read, write, is_delimited=True)
 
 
 FORMATS = {
     table_format.name: table_format
     for table_format in (
-        TableFormat("csv", (".csv",), _CSV, _CSV),
-        TableFormat("tsv", (".tsv",), _TSV, _TSV),
-        TableFormat("jsonl", (".jsonl", ".ndjson"), _JSON, _JSON),
-        TableFormat("parquet", (".parquet",), _PARQUET, _PARQUET),
-        TableFormat("arrow", (".arrow", ".ipc", ".feather"), _FILE, _FILE),
-        TableFormat("arrows", (".arrows",), _STREAM, _STREAM),
-        TableFormat("text", (".txt",), PlainList(), None),
-        TableFormat("log", (".log",), Log(None), None),
-        TableFormat("clf", (), Log(False), None),
-        TableFormat("combined", (), Log(True), None),
-        TableFormat("lines", (), LogLines(), None),
+        _delimited("csv", ","),
+        _delimited("tsv", "\t"),
+        TableFormat("jsonl", (".jsonl", ".ndjson"), read_json, write_json),
+        TableFormat("parquet", (".parquet",), read_parquet, write_parquet, is_text=False),
+        TableFormat("text", (".txt",), read_list),
+        TableFormat("log", (".log",), read_log),
+        *(TableFormat(shape, (), partial(read_log, shape=shape)) for shape in SHAPES),
+        TableFormat("lines", (), read_lines),
     )
 }
 _OF_SUFFIX = {suffix: one for one in FORMATS.values() for suffix in one.suffixes}
@@ -161,30 +147,6 @@ class OpenTable:
 
     rows: Rows
     stream: InputStream
-    log_fields: tuple[str, ...] = ()
-
-    def instants(self, batch: pa.RecordBatch, times: TimeColumn, begin: int) -> Instants | None:
-        """Return the instants of the rows of a batch; None if the file has none.
-
-        ``begin`` is the number of the first row. Raises TableFileError for an instant that
-        cannot be read.
-        """
-        name = times.name or TIME
-        if times.name is None and not self._has_log_field(batch, TIME):
-            return None
-        try:
-            seconds = unix_seconds(batch.column(name), times.zone, begin)
-            return instants_of(seconds, begin)
-        except (TypeError, ValueError) as error:
-            remedy = remedy_of(error)
-            raise self.rows.numbers.error(self.stream.name, error, remedy) from error
-
-    def statuses(self, batch: pa.RecordBatch) -> pa.Array | None:
-        """Return the status codes of the rows of a batch of a log; None of other files."""
-        return batch.column(STATUS) if self._has_log_field(batch, STATUS) else None
-
-    def _has_log_field(self, batch: pa.RecordBatch, name: str) -> bool:
-        return name in self.log_fields and name in batch.schema.names
 
     def fraction(self, done: int) -> float | None:
         """Return the part that was read, 0 to 1, after ``done`` rows; None if unknown."""
@@ -200,10 +162,7 @@ class OpenTable:
 def open_table(file: TableFile, options: ReadOptions) -> Iterator[OpenTable]:
     """Open a file for reading; raises TableFileError for a file that cannot be read."""
     with open_input(file.path, file.kind.compression) as stream:
-        reader = file.kind.format.reader
-        rows = reader.read(stream, options)
-        log_fields = options.log_fields if isinstance(reader, Log) else ()
-        yield OpenTable(rows, stream, log_fields)
+        yield OpenTable(file.kind.format.read(stream, options), stream)
 
 
 @contextmanager
@@ -216,7 +175,8 @@ def open_addresses(
     """Open a file to read its column of addresses, and ``more`` columns after it.
 
     ``more`` has the option that names each of them. The ``log_fields`` of a log come last.
-    Raises TableFileError for a missing column, and if the type of the first holds no addresses.
+    ``column_at`` returns them. Raises TableFileError for a missing column, and if the type of the
+    first holds no addresses.
     """
     name, key_options = input_name(file.path), {column.name: IP_COLUMN, **(more or {})}
     options = ReadOptions(
@@ -230,19 +190,18 @@ def open_addresses(
     )
     with open_table(file, options) as table:
         try:
-            address_reader(table.rows.schema.field(column.name).type)
+            address_reader(column_at(table.rows.schema.empty_table(), column.name).type)
         except TypeError as error:
             raise TableFileError(name, str(error), f"name another by {IP_COLUMN}") from error
         yield table
 
 
-def column_names(file: TableFile, name: str) -> list[str]:
-    """Return the names of the columns, also if rows are malformed.
-
-    ``name`` is the name of the file in messages. Raises TableFileError if names cannot be read.
-    """
-    with open_input(file.path, file.kind.compression) as stream:
-        return file.kind.format.reader.names(stream, ReadOptions(name, (), "dropped"))
+def column_names(file: TableFile) -> list[str]:
+    """Return the names of the columns; raises TableFileError if the file cannot be read."""
+    # Cells of CSV need not be UTF-8 to read its names.
+    others: Others = "as_is" if file.kind.format.is_delimited else "typed"
+    with open_table(file, ReadOptions(file.path, (), others)) as table:
+        return list(table.rows.schema.names)
 
 
 def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:

@@ -1,19 +1,14 @@
 """Columns of times in tables and logs to Unix seconds.
 
-Strategy: a regular expression finds the form of each text. Arrow reads ISO 8601. A date of RFC 2822
-or HTTP is rewritten in the common log format; its digits are columns of a matrix of bytes. A text
-that could mean two instants is refused.
+Strategy: a pattern recognises the form of each text. Arrow reads ISO 8601 and the parts of dates
+with the name of a month. A text that could mean two instants is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST, LATEST
@@ -27,22 +22,17 @@ _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _FINER = r"^([0-9-]{10}[T ][0-9:]{8}\.[0-9]{6})[0-9]{1,3}"
 _ISO_IN_UTC = r"^([0-9-]{10}[T ][0-9:.]+) ?UTC$"
 _ISO_WITH_OFFSET = _ISO + r"[T ][0-9:.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
-#: RFC 5322, section 3.3, and the IMF-fixdate of HTTP (RFC 9110, section 5.6.7).
-_MAIL = (
-    r"^(?:[A-Za-z]{3}, *)?([0-9]{2}) +([A-Za-z]{3}) +([0-9]{4}) +([0-9:]{8}) +"
-    r"(?:([+-][0-9]{4})|GMT|UTC?|Z)$"
+#: Of mail (RFC 5322, section 3.3), HTTP (RFC 9110, section 5.6.7) and the common log format.
+_NAMED_MONTH = (
+    r"^(?:[a-z]{3}, *)?(?P<day>[0-9]{1,2})[/ ]+(?P<month>[a-z]{3})[/ ]+(?P<year>[0-9]{4})[: ]+"
+    r"(?P<hour>[01][0-9]|2[0-3]):(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9]|60))? +"
+    r"(?:(?P<sign>[+-])(?P<east_hour>[01][0-9]|2[0-3])(?P<east_minute>[0-5][0-9])|gmt|utc?|z)$"
 )
-#: A day of one digit, and a time without seconds.
-_SHORT_DAY = r"^((?:[A-Za-z]{3}, *)?)([0-9] )"
-_SHORT_TIME = r"( [0-9]{2}:[0-9]{2}) "
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 #: Unix times from here on may be seconds after the year 5138, or milliseconds.
 _AMBIGUOUS = 10**11
 _NAME_ZONE = "pass --time-zone, such as UTC"
 _UNKNOWN_FORM = "a time has an unknown form", "write Unix seconds or ISO 8601 with an offset"
-#: Bytes of a time in the common log format: 10/Oct/2000:13:55:36 -0700
-COMMON_LOG_SIZE = 26
-_MONTHS = [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct"]
-_MONTHS += [b"nov", b"dec"]
 _TEXT = pa.large_string()
 
 
@@ -175,72 +165,41 @@ def _offsets(clock: Clock, seconds: Int64) -> Int64:
 
 
 def _of_names(texts: pa.Array, begin: int) -> pa.Array:
-    """Read texts with the name of a month, as in mail, HTTP and the common log format."""
     absent = _absent(texts)
     if absent.all():
         return pa.nulls(len(texts), pa.int64())
-    # "Wed, 1 Jan 2025 10:00 GMT" becomes "Wed, 01 Jan 2025 10:00:00 GMT", then
-    # "01/Jan/2025:10:00:00 +0000".
-    long = pc.replace_substring_regex(texts, _SHORT_DAY, r"\10\2")
-    long = pc.replace_substring_regex(long, _SHORT_TIME, r"\1:00 ")
-    common = pc.replace_substring_regex(long, _MAIL, r"\1/\2/\3:\4 \5")
-    common = pc.replace_substring_regex(common, r" $", " +0000")
-    fits = pc.fill_null(pc.equal(pc.binary_length(common), COMMON_LOG_SIZE), False)
-    rows = fits.to_numpy(zero_copy_only=False)
-    texts = pa.concat_arrays([common.filter(fits)]).cast(pa.large_binary())
-    data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)[: len(texts) * COMMON_LOG_SIZE]
-    seconds, valid = np.zeros(len(rows), np.int64), np.zeros(len(rows), bool)
-    seconds[rows], valid[rows] = common_log_seconds(data.reshape(-1, COMMON_LOG_SIZE))
+    seconds, valid = named_month_seconds(texts)
     _refuse(~valid & ~absent, *_UNKNOWN_FORM, begin)
     return pa.array(seconds, mask=absent)
 
 
-def common_log_seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
-    """Return the Unix seconds of n texts of COMMON_LOG_SIZE bytes, ``10/Oct/2000:13:55:36 -0700``.
+def named_month_seconds(texts: pa.Array) -> tuple[Int64, Bools]:
+    """Return the Unix seconds of n dates with the name of a month, and whether each is one.
 
-    Also returns whether each has this form; the seconds of others are undefined. A leap second
-    (:60) is the second after it.
+    The seconds of others are undefined. A leap second (:60) is the second after it.
     """
-    month, valid = _months(texts[:, 3:6])
-    day, year = _digits(texts[:, 0:2]), _digits(texts[:, 7:11])
-    hour, minute, second = (_digits(texts[:, at : at + 2]) for at in (12, 15, 18))
-    offset_hour, offset_minute = _digits(texts[:, 22:24]), _digits(texts[:, 24:26])
-    for at, byte in ((2, "/"), (6, "/"), (11, ":"), (14, ":"), (17, ":"), (20, " ")):
-        valid &= texts[:, at] == ord(byte)
-    west = texts[:, 21] == ord("-")
-    valid &= west | (texts[:, 21] == ord("+"))
-    for number, least, most in (
-        *((day, 1, 31), (year, 2, 9998), (hour, 0, 23), (minute, 0, 59), (second, 0, 60)),
-        *((offset_hour, 0, 23), (offset_minute, 0, 59)),
-    ):
-        valid &= (number >= least) & (number <= most)
-    months = ((np.where(valid, year, 1970) - 1970) * 12 + month).astype("M8[M]")
-    first = months.astype("M8[D]").astype(np.int64)
+    parts = pc.extract_regex(pc.ascii_lower(texts), _NAMED_MONTH)
+    names = [field.name for field in parts.type]
+    part = {name: pc.struct_field(parts, name).fill_null("") for name in names}
+    month = pc.index_in(part.pop("month"), value_set=pa.array(_MONTHS.split(), _TEXT))
+    west = pc.equal(part.pop("sign"), "-").to_numpy(zero_copy_only=False)
+    number = {name: _digits(column) for name, column in part.items()}
+    valid = ~_absent(parts) & ~_absent(month) & (number["year"] >= 2) & (number["day"] >= 1)
+    valid &= number["year"] <= 9998
+    months = (number["year"] - 1970) * 12 + month.fill_null(0).to_numpy().astype(np.int64)
+    begins = np.where(valid, months, 0).astype("M8[M]")
+    first = begins.astype("M8[D]").astype(np.int64)
     # The first of the next month less the first of this: 28 to 31 days.
-    valid &= day <= (months + 1).astype("M8[D]").astype(np.int64) - first
-    offset = (offset_hour * 60 + offset_minute) * np.where(west, -60, 60)
-    return (first + day - 1) * DAY + hour * 3600 + minute * 60 + second - offset, valid
+    valid &= number["day"] <= (begins + 1).astype("M8[D]").astype(np.int64) - first
+    east = (number["east_hour"] * 60 + number["east_minute"]) * np.where(west, -60, 60)
+    clock = number["hour"] * 3600 + number["minute"] * 60 + number["second"]
+    return (first + number["day"] - 1) * DAY + clock - east, valid
 
 
-def _months(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
-    """Return the number of each month from 0, and whether each text is a month."""
-    codes = np.array([int.from_bytes(month) for month in _MONTHS])
-    order = np.argsort(codes)
-    lower = (texts | 0x20).astype(np.int64)
-    # "Oct" is 0x6F6374 in lower case: three bytes as one number.
-    letters = lower[:, 0] << 16 | lower[:, 1] << 8 | lower[:, 2]
-    at = np.minimum(np.searchsorted(codes[order], letters), len(codes) - 1)
-    return order[at].astype(np.int64), codes[order][at] == letters
-
-
-def _digits(texts: NDArray[np.uint8]) -> Int64:
-    """Return the numbers of columns of digits; at least 10,000 if a byte is not a digit."""
-    digits = texts.astype(np.int64) - ord("0")
-    number = np.zeros(len(texts), np.int64)
-    for at in range(texts.shape[1]):
-        number = number * 10 + digits[:, at]
-    # 10,000 is above every limit of a part.
-    return np.where(((digits >= 0) & (digits <= 9)).all(axis=1), number, 10**4)
+def _digits(texts: pa.Array) -> Int64:
+    """Return texts of digits as numbers, 0 for an empty text."""
+    numbers: Int64 = pc.if_else(pc.equal(texts, ""), "0", texts).cast(pa.int64()).to_numpy()
+    return numbers
 
 
 def _whole_seconds(times: pa.Array) -> pa.Array:
@@ -254,22 +213,16 @@ def _cast(texts: pa.Array, kind: pa.DataType, begin: int) -> pa.Array:
     try:
         return texts.cast(kind)
     except pa.ArrowInvalid:
-        row = _first_failing(texts, lambda part: part.cast(kind))
-        raise InstantError(*_UNKNOWN_FORM, begin + row) from None
-
-
-def _first_failing(texts: pa.Array, cast: Callable[[pa.Array], Any]) -> int:
-    """Return the first row at which a cast fails."""
-    first, end = 0, len(texts)
-    while end - first > 1:
-        middle = (first + end) // 2
-        try:
-            cast(texts.slice(first, middle - first))
-        except pa.ArrowInvalid:
-            end = middle
-        else:
-            first = middle
-    return first
+        first, end = 0, len(texts)
+        while end - first > 1:  # bisection to the first row that is refused
+            middle = (first + end) // 2
+            try:
+                texts.slice(first, middle - first).cast(kind)
+            except pa.ArrowInvalid:
+                end = middle
+            else:
+                first = middle
+        raise InstantError(*_UNKNOWN_FORM, begin + first) from None
 
 
 def _absent(column: pa.Array) -> Bools:

@@ -101,16 +101,14 @@ def staged_folder(output: Path, mode: int = 0o777, *, force: bool = True) -> Ite
 
 
 @contextmanager
-def staged_file(output: Path, mode: int | None = 0o666, *, force: bool = True) -> Iterator[Path]:
+def staged_file(output: Path, mode: int = 0o666, *, force: bool = True) -> Iterator[Path]:
     """Yield the path of a new file; rename it to ``output`` if the block succeeds.
 
-    With ``force`` an existing file is replaced. ``mode`` is as in ``staged_folder``; None: the
-    block creates the file, and may create others beside it, as libraries do.
+    With ``force`` an existing file is replaced. ``mode`` is as in ``staged_folder``.
     """
     with output_errors(output), temporary_folder(output) as place:
         fresh = place / output.name
-        if mode is not None:
-            fresh.touch(mode)
+        fresh.touch(mode)
         yield fresh
         fsync_file(fresh)
         if force:

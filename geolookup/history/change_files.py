@@ -37,7 +37,7 @@ from geolookup.contract.schema import own_schema
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.rows import number_text
 from geolookup.export.ranges import TYPED
-from geolookup.files.arrow_files import GroupSink
+from geolookup.files.parquet import GroupSink
 from geolookup.filesystem import open_regular
 from geolookup.filesystem.atomic import staged_file
 from geolookup.filesystem.ownership import FILE_MODE

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from geolookup.dataset.checksums import is_whole
+from geolookup.dataset.digests import is_whole
 from geolookup.dataset.manifest import manifest_text, parsed_manifest
 from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic

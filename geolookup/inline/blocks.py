@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from geolookup.errors import TableFileError
 from geolookup.filesystem import open_regular
+from geolookup.inline import END
 
 STANDARD = "-"
 #: The most bytes that are read at a time; few enough for a cache of the processor.
@@ -25,8 +26,6 @@ _LAST_LINES = 10
 _PAUSE = 0.25
 #: Pauses without new bytes after which a replaced file is left.
 _QUIET = 4
-#: Ends one text; the next block begins another.
-_END = b""
 
 
 def blocks_of(path: str) -> Iterator[bytes]:
@@ -70,7 +69,7 @@ def follow_file(path: str, output: int, tell: Callable[[str], None]) -> Iterator
             following = yield from _until_replaced(stream, path, output, tell)
         tell(f"{path} is another file now; following it")
         stream = following
-        yield _END
+        yield END
 
 
 def _open(path: str, output: int, tell: Callable[[str], None]) -> BinaryIO:
@@ -103,7 +102,7 @@ def _until_replaced(
         if os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR):
             tell(f"{path} was truncated; following it from its beginning")
             os.lseek(descriptor, 0, os.SEEK_SET)
-            yield _END
+            yield END
             continue
         if following is None:
             following = _other(descriptor, path)
@@ -124,22 +123,11 @@ def _other(descriptor: int, path: str) -> BinaryIO | None:
 
 
 def _seek_last_lines(stream: BinaryIO) -> None:
-    """Go to the beginning of the last lines of a file; a file without lines is read as a whole."""
-    at, missing = stream.seek(0, os.SEEK_END), _LAST_LINES
-    is_last = True  # a line feed that ends the file ends its last line
-    while at > 0:
-        size = min(BLOCK, at)
-        at = stream.seek(at - size)
-        block = os.read(stream.fileno(), size)
-        # The last line of "a\nb\n": the final \n is skipped, that before "b" is found.
-        feed = len(block) - 1 if is_last and block.endswith(b"\n") else len(block)
-        is_last = False
-        while missing and (feed := block.rfind(b"\n", 0, feed)) >= 0:
-            missing -= 1
-        if not missing:
-            at += feed + 1
-            break
-    os.lseek(stream.fileno(), at, os.SEEK_SET)
+    """Go to the beginning of the last lines of a file, at most a block before its end."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(size - BLOCK, 0))
+    lines = stream.read(BLOCK).splitlines(keepends=True)[-_LAST_LINES:]
+    os.lseek(stream.fileno(), size - sum(map(len, lines)), os.SEEK_SET)
 
 
 def pause(output: int) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, U8, Bools
 from geolookup.errors import TableFileError
-from geolookup.inline import Part, Scanner, rows_of, with_texts
-from geolookup.kernel import copy_texts
+from geolookup.inline import Part, parts, rows_of, with_texts
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
@@ -23,100 +20,87 @@ _LINE_FEED = 10
 LONGEST = 1 << 28
 
 
-@dataclass(frozen=True, slots=True)
 class LineFilter:
     """A choice of lines by the addresses in them that meet a condition.
 
-    ``masks`` mark the addresses that do, by their rows.
-    With ``every``, all addresses of a line with an answer must, and one at least. ``inverted``
-    keeps the other lines. ``mark`` are the bytes before and after an address that meets the
-    condition.
+    ``masks`` mark the addresses that do, by their rows. With ``every``, all addresses of a line
+    with an answer must, and one at least. ``inverted`` keeps the other lines. ``mark`` are the
+    bytes before and after an address that meets the condition. ``name`` names the text in
+    messages. ``count`` is the number of lines that were kept.
     """
 
-    masks: RowMasks
-    every: bool = False
-    inverted: bool = False
-    mark: tuple[bytes, bytes] | None = None
-
-    def keeps(self, met: I64, answered: I64) -> Bools:
-        """Return which lines to keep, by how many of their addresses meet the condition."""
-        matches: Bools = met > 0
-        if self.every:
-            matches &= met == answered
-        return ~matches if self.inverted else matches
-
-
-class Lines:
-    """The lines of a text that are kept; ``count`` is their number so far.
-
-    ``name`` names the text in messages.
-    """
-
-    def __init__(self, state: State, line_filter: LineFilter, name: str) -> None:
-        self._state, self._filter, self._name = state, line_filter, name
+    def __init__(
+        self,
+        state: State,
+        masks: RowMasks,
+        name: str,
+        *,
+        every: bool = False,
+        inverted: bool = False,
+        mark: tuple[bytes, bytes] | None = None,
+    ) -> None:
+        self._state, self._masks, self._name = state, masks, name
+        self._every, self._inverted, self._mark = every, inverted, mark
         self.count = 0
         self._before = 0  # lines that have ended
-        self._begun: list[U8] = []  # the parts of a line whose end has not arrived
+        self._begun: list[bytes] = []  # the parts of a line whose end has not arrived
         # Addresses of that line: those that meet the condition, and all with an answer.
-        self._met = self._answered = 0
+        self._met: NDArray[Any] = np.zeros(2, np.int64)
 
-    def matching(self, blocks: Iterable[bytes]) -> Iterator[U8]:
+    def matching(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield whole lines; a line feed is added to the last one if it has none.
 
         Raises TableFileError for a line of more than 256 MiB.
         """
-        scanner = Scanner()
-        for block in chain(blocks, [b""]):
-            yield self._lines_of(scanner.part(block))
-        if any(map(len, self._begun)):
-            # Two lines without addresses: the one that ends, and the empty one after it.
-            none = np.zeros((2, 2), np.int64)
-            yield self._end_lines(np.array([_LINE_FEED], np.uint8), *none)
+        for part in parts(blocks):
+            yield self._lines_of(part)
+        if any(self._begun):
+            # The line that ends, and the empty one after it, have no further addresses.
+            yield self._end_lines(b"\n", np.zeros((2, 2), np.int64))
 
-    def _lines_of(self, part: Part) -> U8:
+    def _lines_of(self, part: Part) -> bytes:
         """Return the kept ones of the lines that end in a part."""
-        ends = np.flatnonzero(part.data[part.begin : part.end] == _LINE_FEED) + part.begin
-        rows = rows_of(self._state, part, self._filter.masks.tables)
-        meets = self._filter.masks.mark(rows.by_table) & rows.has_answer
-        text = self._mark(part, meets)
+        text = np.frombuffer(part.data, np.uint8, part.end - part.begin, part.begin)
+        ends = np.flatnonzero(text == _LINE_FEED) + part.begin
+        rows, has_answer = rows_of(self._state, part, self._masks.tables)
+        meets = self._masks.mark(rows) & has_answer
         # Line feeds at 5 and 9: an address at 2 is of line 0, at 7 of line 1, at 12 of line 2:
         # it ends in a later part.
         lines = np.searchsorted(ends, part.starts)
-        counts = tuple(
-            np.bincount(lines[mask], minlength=len(ends) + 1) for mask in (meets, rows.has_answer)
-        )
-        return self._end_lines(text, *counts)
+        met = np.stack([np.bincount(lines[of], None, len(ends) + 1) for of in (meets, has_answer)])
+        marked = meets if self._mark else slice(0)
+        places = np.stack([part.starts[marked], part.ends[marked]], axis=1).ravel()
+        marks = list(self._mark or ()) * (len(places) // 2)
+        return self._end_lines(with_texts(part, places, marks), met)
 
-    def _mark(self, part: Part, meets: Bools) -> U8:
-        mark = self._filter.mark
-        if mark is None:
-            return part.data[part.begin : part.end]
-        places = np.stack([part.starts[meets], part.ends[meets]], axis=1).ravel()
-        return with_texts(part, places, list(mark) * (len(places) // 2))
-
-    def _end_lines(self, text: U8, met: I64, answered: I64) -> U8:
+    def _end_lines(self, text: bytes, met: NDArray[Any]) -> bytes:
         """Return the kept lines that end in a text.
 
-        ``met`` and ``answered`` count the addresses of each line; the last line does not end.
+        ``met`` has, for each line, the number of addresses that meet the condition, and of all
+        with an answer; the last line does not end.
         """
-        met[0] += self._met
-        answered[0] += self._answered
-        self._met, self._answered = met[-1], answered[-1]
+        met[:, 0] += self._met
+        self._met = met[:, -1]
         self._begun.append(text)
-        if len(met) == 1:
+        if met.shape[1] == 1:
             self._check_size()
-            return text[:0]
-        whole = np.concatenate(self._begun)
-        ends = np.flatnonzero(whole == _LINE_FEED) + 1
-        starts = np.concatenate([[0], ends[:-1]])
-        matches = self._filter.keeps(met[:-1], answered[:-1])
-        self.count += int(matches.sum())
+            return b""
+        whole = b"".join(self._begun)
+        ends = np.flatnonzero(np.frombuffer(whole, np.uint8) == _LINE_FEED) + 1
+        keeps = self._keeps(*met[:, :-1])
+        self.count += int(keeps.sum())
         self._before += len(ends)
-        self._begun = [whole[ends[-1] :].copy()]
-        sizes = (ends - starts)[matches]
-        out = np.empty(int(sizes.sum()), np.uint8)
-        copy_texts(whole, starts[matches], sizes, out)
-        return out
+        self._begun = [whole[ends[-1] :]]
+        # Of the lines 0 to 3 the lines 1 and 2 are kept: one piece, from the end of 0 to that of 2.
+        edges = np.flatnonzero(np.diff(keeps, prepend=False, append=False))
+        pieces = np.append(0, ends)[edges].reshape(-1, 2).tolist()
+        return b"".join([whole[begin:end] for begin, end in pieces])
+
+    def _keeps(self, met: NDArray[Any], answered: NDArray[Any]) -> NDArray[np.bool_]:
+        matches = met > 0
+        if self._every:
+            matches &= met == answered
+        return ~matches if self._inverted else matches
 
     def _check_size(self) -> None:
         if sum(map(len, self._begun)) > LONGEST:

@@ -12,16 +12,20 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import IPv6Address
 from logging import LogRecord
+from struct import iter_unpack
 from typing import Any
 from urllib.parse import quote
 
-from geolookup.contract.address import canonical
-from geolookup.contract.cleaning import IN_TEXT, Address, readings
+from geolookup.contract.address import IPV4_MAX, MAPPED, canonical
+from geolookup.contract.cleaning import Address
+from geolookup.kernel import find_addresses
 
 #: Replaces an address.
 REMOVED = "[address]"
+_REMOVED = REMOVED.encode()
 #: A dot or colon inside a text: host names have one, words do not.
 _NAME = re.compile(r"\w[.:]\w")
+_IPV4 = re.compile(r"[0-9.]+")
 #: Containers in containers that are looked into; deeper ones are compared as text.
 _DEPTH = 6
 #: The most addresses in a given text whose spellings are known; with more, all addresses go.
@@ -38,7 +42,8 @@ class Redaction:
 
     def __init__(self, address: object) -> None:
         text = plain(address)
-        self._addresses = _addresses(text)
+        raw = text.encode("utf-8", "surrogatepass")
+        self._addresses = {address for _, _, address in _addresses_in(raw)}
         self._all = len(self._addresses) > _MANY
         addresses = () if self._all else self._addresses
         self._spellings = {spelling for address in addresses for spelling in _spellings(*address)}
@@ -50,16 +55,17 @@ class Redaction:
         """Return a text without the address."""
         if self._is_empty:
             return text
-        text = IN_TEXT.sub(self._unless_other, text)
-        # Spellings in longer tokens are left: "source:2001:db8::1", "2001%3Adb8%3A%3A1", a name.
+        raw, at, pieces = text.encode("utf-8", "surrogatepass"), 0, []
+        for start, end, address in _addresses_in(raw):
+            if self._all or address in self._addresses:
+                pieces += [raw[at:start], _REMOVED]
+                at = end
+        if pieces:
+            text = b"".join([*pieces, raw[at:]]).decode("utf-8", "surrogatepass")
+        # Spellings in longer tokens are left: "lib-8.8.8.8", "2001%3Adb8%3A%3A1", a name.
         lower = text.lower()
         left = [spelling for spelling in self._spellings if spelling in lower]
         return _without(text, left) if left else text
-
-    def _unless_other(self, part: re.Match[str]) -> str:
-        if self._all or not self._addresses.isdisjoint(readings(part[0])):
-            return REMOVED
-        return part[0]
 
     def value(self, value: Any, depth: int = 0) -> Any:
         """Return a value without the address; the same object if it has none."""
@@ -120,14 +126,22 @@ def _same(old: Any, new: Any) -> Any:
 
 def _without(text: str, spellings: list[str]) -> str:
     # A longer spelling may begin with a shorter one.
-    ordered = map(re.escape, sorted(spellings, key=len, reverse=True))
-    # Not inside a longer address: "1.2.3.4" is not removed from "11.2.3.45".
-    pattern = rf"(?<![0-9A-Fa-f])(?:{'|'.join(ordered)})(?![0-9A-Fa-f])"
-    return re.sub(pattern, REMOVED, text, flags=re.IGNORECASE)
+    for spelling in sorted(spellings, key=len, reverse=True):
+        # Not inside a longer address: "1.2.3.4" is not removed from "11.2.3.45".
+        digit = "[0-9]" if _IPV4.fullmatch(spelling) else "[0-9A-Fa-f]"
+        pattern = rf"(?<!{digit}){re.escape(spelling)}(?!{digit})"
+        text = re.sub(pattern, REMOVED, text, flags=re.IGNORECASE)
+    return text
 
 
-def _addresses(text: str) -> set[Address]:
-    return {address for part in IN_TEXT.finditer(text) for address in readings(part[0])}
+def _addresses_in(text: bytes) -> Iterator[tuple[int, int, Address]]:
+    """Yield begin, end and value of the addresses in a text; IPv4-mapped ones are IPv4."""
+    records = find_addresses(text, 0, len(text))
+    for start, end, family, high, low in iter_unpack("=qqqQQ", records):
+        if family == 6 and not high and low >> 32 == MAPPED >> 32:
+            yield start, end, (4, low & IPV4_MAX)
+        else:
+            yield start, end, (family, high << 64 | low)
 
 
 def _spellings(family: int, value: int) -> Iterator[str]:

@@ -15,12 +15,11 @@ from itertools import islice
 from pathlib import Path
 
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.checksums import wrong_files
+from geolookup.dataset.digests import wrong_files
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.integrity.structure import structure
-from geolookup.integrity.tables import Tables, damage, load
-from geolookup.integrity.texts import texts
+from geolookup.integrity.tables import DatasetTables, damage, load
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
 from geolookup.signing.trust import Trust, TrustedKeys, read_trusted_keys
@@ -79,7 +78,8 @@ def verify(
 
     ``dataset`` is what ``geolookup.open`` accepts; of a store its current generation is read.
     Checks the canonical manifest, sizes and digests, the layout of all columns, the order of
-    intervals, row numbers, and the generation id, computed again from the content.
+    intervals, row numbers, the number of JSON texts of each row, and the generation id, computed
+    again from the content.
     ``trusted_keys`` is the file of a public key, or several: then one of them must have signed the
     dataset (``geolookup.sign``). The report has ``files`` (their number), ``bytes`` (of all files
     but the manifest), ``generation``, and an empty ``damages``. Raises DatasetError for the first
@@ -115,7 +115,7 @@ def examine(
     )
 
 
-def read_tables(folder: Path) -> Tables:
+def read_tables(folder: Path) -> DatasetTables:
     """Map the files of a dataset as arrays; DatasetError for the first damage."""
     tables = _opened(folder)
     for first in _damages(tables, ()):
@@ -123,16 +123,16 @@ def read_tables(folder: Path) -> Tables:
     return tables
 
 
-def _opened(folder: Path) -> Tables:
+def _opened(folder: Path) -> DatasetTables:
     manifest = read_manifest(folder)
     manifest.check()
-    return Tables(folder, manifest, {})
+    return DatasetTables(folder, manifest, {})
 
 
-def _damages(tables: Tables, keys: Sequence[PublicKey]) -> Iterator[DatasetError]:
+def _damages(tables: DatasetTables, keys: Sequence[PublicKey]) -> Iterator[DatasetError]:
     """Yield the damages of the first step that finds any; later steps rely on it."""
     steps = [_signature(tables, keys), _digests(tables), _canonical(tables), load(tables)]
-    for step in (*steps, structure(tables), texts(tables), _generation(tables)):
+    for step in (*steps, structure(tables), _generation(tables)):
         is_whole = True
         for found in step:
             is_whole = False
@@ -142,7 +142,7 @@ def _damages(tables: Tables, keys: Sequence[PublicKey]) -> Iterator[DatasetError
         tables.release()
 
 
-def _signature(tables: Tables, trusted: Sequence[PublicKey]) -> Iterator[DatasetError]:
+def _signature(tables: DatasetTables, trusted: Sequence[PublicKey]) -> Iterator[DatasetError]:
     """Yield the damage of ``signature.json``, if any: malformed, or of another manifest.
 
     With trusted keys one of them must have signed it.
@@ -158,13 +158,13 @@ def _signature(tables: Tables, trusted: Sequence[PublicKey]) -> Iterator[Dataset
         yield error
 
 
-def _digests(tables: Tables) -> Iterator[DatasetError]:
+def _digests(tables: DatasetTables) -> Iterator[DatasetError]:
     """Yield the files that are missing, or whose size or digest differs from the manifest."""
     for path, problem in wrong_files(tables.folder, tables.manifest):
         yield damage(path, problem)
 
 
-def _canonical(tables: Tables) -> Iterator[DatasetError]:
+def _canonical(tables: DatasetTables) -> Iterator[DatasetError]:
     """Yield an error if the manifest's bytes are not its canonical serialisation."""
     try:
         is_canonical = tables.manifest_path.read_bytes() == tables.manifest.canonical()
@@ -174,7 +174,7 @@ def _canonical(tables: Tables) -> Iterator[DatasetError]:
         yield damage(tables.manifest_path, "not the canonical form of a manifest")
 
 
-def _generation(tables: Tables) -> Iterator[DatasetError]:
+def _generation(tables: DatasetTables) -> Iterator[DatasetError]:
     """Yield an error if the generation id is not the digest of the columns and the manifest."""
     computed = generation(tables.manifest, tables.batches, tables.release)
     expected = tables.manifest.generation

@@ -21,8 +21,6 @@ from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 
-#: Threads that read and compare; each holds a part of a table in memory.
-THREADS = 2
 #: Rows of intervals that are checked at once.
 PART = 1 << 18
 #: Bytes of a file whose pages are worth returning.
@@ -40,7 +38,7 @@ def damage(path: Path, problem: str, column: str = "", row: int | None = None) -
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class DatasetTables:
     """A dataset: its manifest, and the columns of its files by file name; mapped large files."""
 
     folder: Path
@@ -104,7 +102,7 @@ class Tables:
                 self.release()
 
 
-def load(tables: Tables) -> Iterator[DatasetError]:
+def load(tables: DatasetTables) -> Iterator[DatasetError]:
     """Read every file; yield those that Arrow cannot read, and columns of another layout."""
     for name, entry in tables.manifest.files.items():
         path = tables.folder / name
@@ -128,7 +126,7 @@ def load(tables: Tables) -> Iterator[DatasetError]:
 
 
 def _problem(
-    tables: Tables, name: str, entry: dict[str, Any], columns: dict[str, Any]
+    tables: DatasetTables, name: str, entry: dict[str, Any], columns: dict[str, Any]
 ) -> tuple[str, str]:
     """Return the first fault of a file's columns, and its column."""
     batch, expected = tables.batches[name], fmt.columns(name, tables.manifest.schema)

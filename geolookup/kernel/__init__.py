@@ -71,17 +71,11 @@ if TYPE_CHECKING:
     from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import (
         State,
-        checksums,
-        copy_texts,
-        count_nodes,
-        fill_nodes,
         find_addresses,
         gather,
-        join_texts,
         parse_texts,
+        period,
         restore,
-        split_log_lines,
-        split_records,
     )
 
     _python_kernel: Implementation = python
@@ -120,17 +114,11 @@ __all__ = [
     "Kernel",
     "State",
     "check_kernel",
-    "checksums",
-    "copy_texts",
-    "count_nodes",
-    "fill_nodes",
     "find_addresses",
     "gather",
-    "join_texts",
     "parse_texts",
+    "period",
     "restore",
-    "split_log_lines",
-    "split_records",
 ]
 
 #: Warnings not yet logged in this process.

@@ -87,7 +87,7 @@ cdef class Answer:
     def prefix(self):
         """The largest aligned network around the address with one answer."""
         if self.state is not None:
-            return _rest().prefix(self.state, _read(self, IP, "ip", None))
+            return _prefix(self.state, &self.found.address)
         return None if self.given is None else _rest().restored_prefix(self.given[1])
 
     @property
@@ -145,6 +145,8 @@ cdef object _error_of(Answer answer):
 cdef Answer _answer(State state, object ip, int64_t second):
     cdef Answer answer = Answer.__new__(Answer)
     answer.status = _find(state, ip, &answer.found)
+    if answer.status == INVALID:
+        _check_type("answer", ip)
     if answer.status == 0:
         answer.state, answer.second = state, second
         if type(ip) is str:
@@ -223,18 +225,8 @@ cdef object _member_value(_View view, int code, object name):
     if code != _CURRENT_TIME:
         return _read(view.answer, code, name, view._group)
     if view.answer.state is not None:
-        return _local_time(view.answer)
+        return _local_time(view.answer.state, view.answer.found.location, view.answer.second)
     return _rest().local_time(_read(view.answer, code, name, view._group))
-
-
-cdef object _local_time(Answer answer):
-    """Return the local time as a datetime, made once for a zone and a second."""
-    _country_row(answer.state, answer.found.location)  # checks the row
-    cdef _Moment moment = _moment(answer.state, answer.found.location, answer.second)
-    # A list of one item: a moment is immutable, but this is made on demand.
-    if moment.local[0] is None:
-        moment.local[0] = _rest().local_time(moment.template["current_time"])
-    return moment.local[0]
 
 
 cdef inline _View _viewed(_View view, Answer answer, dict codes):

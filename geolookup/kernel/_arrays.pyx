@@ -1,24 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: freethreading_compatible=True, auto_pickle=False, binding=False
-"""Columns of rows, and the nodes of search trees; ``protocol.Implementation`` describes both.
+"""Columns of rows; ``protocol.Implementation`` describes them.
 
 Columns are gathered from a table that is stored row by row. The rows of a block are prefetched
 while the block before it is copied. Then each column is copied for all rows of the block: they
 are in the cache by then. A bit for each column at the beginning of a row is 1 if its value is null; the
 bits of 64 rows are written as one word.
-
-The search tree is a binary one over addresses of 128 bits, made from the boundaries of their ranges
-in one pass. The length of a boundary is the number of its bits up to the last one that is set. It
-splits every shorter prefix that it lies in, so each of these is a node. Those that no boundary
-before lies in are new nodes. They get the next numbers: the nodes of a path lie together.
-With 4 bits and the boundaries 0100 and 0110, of the lengths 2 and 3:
-
-    0100 adds the root and 0*: nodes 0 and 1.
-    0110 leaves their path after two bits, 01: it adds 01*, node 2.
-    0* has 01* on its right, and 01* has a range on each side; the root has one on its right.
-
-The path to the last boundary is kept: where the next boundary leaves it, the right half of a node
-lies in the range before that boundary.
 """
 
 cimport cython
@@ -29,10 +16,10 @@ from cpython.buffer cimport (
     PyBuffer_Release,
     PyObject_GetBuffer,
 )
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy
 
-from geolookup.kernel._words cimport LOWEST_BIT, PREFETCH, ZEROS_ABOVE, _word
+from geolookup.kernel._words cimport PREFETCH, _word
 
 include "_column.pxi"
 
@@ -174,135 +161,3 @@ cdef inline void _write_validity(uint8_t* validity, uint64_t valid, int size) no
     cdef int at
     for at in range((size + 7) >> 3):
         validity[at] = <uint8_t>(valid >> (8 * at))
-
-
-# --- the search tree
-
-cdef enum:
-    TREE_BITS = 128
-
-
-cdef inline int _boundary_length(uint64_t high, uint64_t low) noexcept nogil:
-    """Return the number of bits up to the last one that is set; one is."""
-    # 0100 of 4 bits: the lowest bit that is set is number 2, and 4 - 2 = 2.
-    return TREE_BITS - LOWEST_BIT(low) if low else 64 - LOWEST_BIT(high)
-
-
-cdef inline int _first_new(
-    const uint64_t* highs, const uint64_t* lows, Py_ssize_t at, int length_before
-) noexcept nogil:
-    """Return the depth of the first node that a boundary adds.
-
-    The prefixes that it shares with the boundary before are nodes already, unless they are as long
-    as that boundary: then no boundary lies inside them yet.
-    """
-    cdef uint64_t high, low
-    cdef int common
-    if at == 0:
-        return 0
-    high, low = highs[at - 1] ^ highs[at], lows[at - 1] ^ lows[at]
-    common = ZEROS_ABOVE(high) if high else 64 + ZEROS_ABOVE(low)
-    # 0100 and 0110 share 2 bits. 0100 is 2 long, so 01* is not a node yet: min(2, 1) + 1 = 2.
-    return min(common, length_before - 1) + 1
-
-
-cdef bint _ascend(const uint64_t* highs, const uint64_t* lows, Py_ssize_t count) noexcept nogil:
-    """Return whether boundaries ascend from above 0."""
-    cdef Py_ssize_t at
-    cdef uint64_t high = 0, low = 0
-    for at in range(count):
-        if highs[at] < high or (highs[at] == high and lows[at] <= low):
-            return False
-        high, low = highs[at], lows[at]
-    return True
-
-
-def count_nodes(highs, lows):
-    """See ``protocol.Implementation``."""
-    return _count_nodes(_array(highs, c"Q"), _array(lows, c"Q"))
-
-
-cdef Py_ssize_t _count_nodes(_Column upper, _Column lower) except -1:
-    cdef const uint64_t* highs = <const uint64_t*>upper.data
-    cdef const uint64_t* lows = <const uint64_t*>lower.data
-    cdef Py_ssize_t at, count = upper.count, nodes = 0
-    cdef int length = 0, length_before
-    if lower.count != count or not _ascend(highs, lows, count):
-        raise ValueError("the boundaries do not ascend")
-    with nogil:
-        for at in range(count):
-            length_before = length
-            length = _boundary_length(highs[at], lows[at])
-            nodes += length - _first_new(highs, lows, at, length_before)
-    return nodes
-
-
-def fill_nodes(highs, lows, values, nodes):
-    """See ``protocol.Implementation``."""
-    cdef _Column upper = _array(highs, c"Q"), lower = _array(lows, c"Q")
-    cdef _Column of_ranges = _array(values, c"I"), out = _output(nodes, c"I", 2)
-    if of_ranges.count != upper.count + 1:
-        raise ValueError("the columns differ in length")
-    if out.view.shape[1] != 2 or out.view.shape[0] != _count_nodes(upper, lower):
-        raise ValueError("the nodes are not as many as counted")
-    with nogil:
-        _fill_nodes(
-            <const uint64_t*>upper.data, <const uint64_t*>lower.data, upper.count,
-            <const uint32_t*>of_ranges.data, <uint32_t*>out.data,
-        )
-
-
-cdef void _fill_nodes(
-    const uint64_t* highs,
-    const uint64_t* lows,
-    Py_ssize_t count,
-    const uint32_t* values,
-    uint32_t* nodes,
-) noexcept nogil:
-    """Fill in two numbers of each node."""
-    cdef Py_ssize_t at, number = 0
-    # The boundaries 0100 and 0110, with values a below 0100, b below 0110, and c:
-    #
-    #          node 0
-    #     0* /        \ 1*
-    #     node 1       c
-    #     00* / \ 01*
-    #       a   node 2
-    #      010* / \ 011*
-    #         b     c
-    #
-    cdef Py_ssize_t path[TREE_BITS]  # the nodes that hold the last boundary
-    cdef bint is_open[TREE_BITS]  # whose right half is not known yet
-    cdef int depth, first, length = 0, length_before
-    for at in range(count):
-        length_before = length
-        length = _boundary_length(highs[at], lows[at])
-        first = _first_new(highs, lows, at, length_before)
-        # Nodes below the common path are left for good: on their right is the range before.
-        for depth in range(first, length_before):
-            if is_open[depth]:
-                nodes[2 * path[depth] + 1] = values[at]
-        # The node where the paths part: its right half is the first new node.
-        if 0 < first < length:
-            nodes[2 * path[first - 1] + 1] = <uint32_t>number
-            is_open[first - 1] = False
-        for depth in range(first, length):
-            # One bit of the boundary: to the right, everything on the left is the range before it.
-            path[depth] = number
-            if _bit(highs[at], lows[at], depth):
-                nodes[2 * number] = values[at]
-                # At the last bit that is set, the right half begins with the boundary.
-                is_open[depth] = depth == length - 1
-                if not is_open[depth]:
-                    nodes[2 * number + 1] = <uint32_t>number + 1
-            else:
-                nodes[2 * number] = <uint32_t>number + 1
-                is_open[depth] = True
-            number += 1
-    for depth in range(length):
-        if is_open[depth]:
-            nodes[2 * path[depth] + 1] = values[count]
-
-
-cdef inline bint _bit(uint64_t high, uint64_t low, int depth) noexcept nogil:
-    return high >> (63 - depth) & 1 if depth < 64 else low >> (TREE_BITS - 1 - depth) & 1

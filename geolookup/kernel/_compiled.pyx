@@ -10,14 +10,14 @@ with the length of its table before it is used. Shared state is either constant,
 items are replaced as a whole: no lookup needs a lock.
 
 The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
-order of the includes: arrays of numbers (``_column``), the check of rows (``_rowcheck``), an open
-dataset (``_state``), the parts of answers (``_json``, ``_templates``), private space and the search
-for one address (``_search``), the parser (``_parsing``) and the search (``_columns``) for a column,
-answers (``_envelope``), own columns (``_own``), the public class (``_kernel``), answers as objects
+order of the includes: arrays of numbers (``_column``), rows of tables (``_rows``), an open dataset
+(``_state``), what follows from country and time (``_templates``), JSON (``_json``), private space
+and the search for one address (``_search``), the parser (``_parsing``) and the search (``_columns``)
+for a column, own columns (``_own``), the public class (``_kernel``), answers as objects
 (``_answer``), many answers at once (``_many``), and values of fields (``_values``).
 
 Code without an open dataset is in extension modules of its own; they compile in parallel:
-``_arrays``, ``_logs``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``,
+``_arrays``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``,
 ``_parse_words.pxd`` and ``_words.pxd`` that it calls.
 """
 
@@ -37,7 +37,7 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
-from libc.string cimport memchr, memcmp, memcpy, memset, strlen
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from geolookup.kernel._address cimport LONGEST, Address, _embedded, _write_ipv6, _write_octets
 from geolookup.kernel._parse_words cimport QUICK_IPV6, _parse_quickly
@@ -47,6 +47,11 @@ cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)
     char* PyUnicode_1BYTE_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
+    ctypedef struct PyObject
+    PyObject* _new_bytes "PyBytes_FromStringAndSize"(const char* data, Py_ssize_t size) except NULL
+    char* _bytes_start "PyBytes_AS_STRING"(PyObject* data)
+    void Py_SET_SIZE(PyObject* data, Py_ssize_t size)
+    void Py_XDECREF(PyObject* data)
 
 cdef extern from "time.h" nogil:
     ctypedef long long time_t
@@ -65,34 +70,26 @@ from geolookup.errors import (
     InvalidAddressError,
     PrivateAddressError,
 )
-from geolookup.contract.localtime import instant, zone_file
-from geolookup.contract.localtime import period as period_of
-from geolookup.kernel._arrays import count_nodes, fill_nodes, gather
-from geolookup.kernel._logs import copy_texts, join_texts, split_log_lines, split_records
+from geolookup.contract.localtime import instant
+from geolookup.kernel._arrays import gather
 from geolookup.kernel._scan import find_addresses
-from geolookup.kernel._zones import period_in_file
+from geolookup.kernel._zones import period
 
 __all__ = [
     "Kernel",
     "State",
-    "checksums",
-    "copy_texts",
-    "count_nodes",
-    "fill_nodes",
     "find_addresses",
     "gather",
-    "join_texts",
     "parse_texts",
+    "period",
     "restore",
-    "split_log_lines",
-    "split_records",
 ]
 
 cdef enum:
-    CACHE_SIZE = 512  # entries of each cache of templates; a power of two; more do not fit the L2 cache
     INVALID = 10001
     PRIVATE = 10002
     DAMAGED = -1
+    LINE = 64  # bytes of a cache line
     BLOCK = 64  # addresses of a column that are searched together
     AHEAD = 16  # IPv4 addresses that do a step of their search together
     DEPTH = 64  # of the queue of these; a power of two, 3 * AHEAD or more
@@ -107,14 +104,13 @@ cdef struct Match:
 
 
 include "_column.pxi"
-include "_rowcheck.pxi"
+include "_rows.pxi"
 include "_state.pxi"
 include "_json.pxi"
 include "_templates.pxi"
 include "_search.pxi"
 include "_parsing.pxi"
 include "_columns.pxi"
-include "_envelope.pxi"
 include "_own.pxi"
 include "_kernel.pxi"
 include "_answer.pxi"

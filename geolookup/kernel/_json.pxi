@@ -1,4 +1,7 @@
-"""JSON in C: copies names and texts into bytes, and reads texts as Python values."""
+"""JSON in C: the names of members and the texts of rows, copied into bytes.
+
+The parts that depend on the country or on the time are rendered once, and then copied.
+"""
 
 cdef enum:
     CHUNK = 16  # bytes that ``_copy`` moves in one step
@@ -47,12 +50,10 @@ cdef class _Names:
         free(self.pieces)
 
     cdef bytes json(self, Text texts, Py_ssize_t size):
-        """Return names and texts of a row; a row with more or fewer texts raises SystemError."""
+        """Return names and texts of a row; None if it has more or fewer texts."""
         cdef bytes result = PyBytes_FromStringAndSize(NULL, size + self.added)
         cdef char* out = PyBytes_AS_STRING(result)
-        if _put_members(out, self, texts, size) != out + size + self.added:
-            raise SystemError("a row has more or fewer texts than members")
-        return result
+        return None if _put_members(out, self, texts, size) == NULL else result
 
 
 cdef int _load_texts() except -1:
@@ -84,11 +85,6 @@ cdef int _check_fields() except -1:
     return 0
 
 
-cdef tuple _lists_of(str table):
-    """Return the members that are lists: each answer needs a copy of them."""
-    return tuple([field.member for field in fields.in_table(table) if field.type == fields.TEXTS])
-
-
 _check_fields()
 _load_texts()
 cdef _Names _PLACE_NAMES = _Names(fields.PLACE_MEMBERS, b",")
@@ -96,13 +92,6 @@ cdef _Names _COUNTRY_NAMES = _Names(fields.COUNTRY_MEMBERS, b'"location":{')
 cdef _Names _CURRENCY_NAMES = _Names(fields.CURRENCY_MEMBERS, b',"currency":{')
 cdef _Names _NETWORK_NAMES = _Names(fields.NETWORK_MEMBERS)
 cdef _Names _NAMES_WITHOUT_ASN = _Names(fields.NETWORK_MEMBERS_WITHOUT_ASN)
-cdef tuple _COUNTRY_LISTS = _lists_of(fields.COUNTRY)
-cdef tuple _PLACE_LISTS = _lists_of(fields.LOCATION)
-cdef tuple _NETWORK_LISTS = _lists_of(fields.NETWORK)
-cdef bint _place_has_lists = bool(_PLACE_LISTS), _network_has_lists = bool(_NETWORK_LISTS)
-cdef tuple _PLACE = fields.PLACE_MEMBERS
-cdef tuple _NETWORK = fields.NETWORK_MEMBERS
-cdef dict _NO_NETWORK = dict.fromkeys(fields.NETWORK_MEMBERS)
 cdef dict _ERRORS = {error.code: error for error in (InvalidAddressError, PrivateAddressError)}
 cdef str _IPV4 = "ipv4"
 cdef str _IPV6 = "ipv6"
@@ -134,7 +123,7 @@ cdef inline char* _copy_piece(char* out, Piece* piece) noexcept nogil:
 
 
 cdef inline char* _copy_members(
-    char* out, _Names names, _Texts table, Text texts, Py_ssize_t size
+    char* out, _Names names, _Table table, Text texts, Py_ssize_t size
 ) noexcept:
     """Write names and texts of a row alternately; return NULL if there are not as many texts.
 
@@ -145,7 +134,7 @@ cdef inline char* _copy_members(
     cdef uint64_t stops
     cdef int at, count = names.count
     cdef Piece* pieces = names.pieces
-    if not PY_LITTLE_ENDIAN or <Text>table.data.data + table.data.count - end < CHUNK:
+    if not PY_LITTLE_ENDIAN or table.data + table.size - end < CHUNK:
         return _put_members(out, names, texts, size)
     for at in range(count):
         out = _copy_piece(out, &pieces[at])
@@ -169,18 +158,6 @@ cdef inline char* _copy_members(
     return NULL
 
 
-cdef Text _after_texts(Text texts, Text end, int count) noexcept nogil:
-    """Return the begin of the text after the first ones of a row; NULL if there is none."""
-    cdef Text stop
-    # "a\nb\nc": a count of 1 skips "a\n".
-    while count:
-        stop = <Text>memchr(texts, c"\n", end - texts)
-        if stop == NULL:
-            return NULL
-        texts, count = stop + 1, count - 1
-    return texts
-
-
 cdef char* _put_members(char* out, _Names names, Text texts, Py_ssize_t size) noexcept:
     """Do the same as ``_copy_members``, for a row at the end of the file; write nothing after the end."""
     cdef Text end = texts + size
@@ -198,42 +175,82 @@ cdef char* _put_members(char* out, _Names names, Text texts, Py_ssize_t size) no
     return out
 
 
-#: The decoder of ``json.loads``, without the detection of an encoding.
-cdef object _scan = json.JSONDecoder().raw_decode
 
 
-cdef object _value(Text text, Py_ssize_t size):
-    """Return the Python value of a JSON text."""
-    cdef Py_ssize_t at = 0, point = -1
-    cdef uint64_t digits = 0
-    cdef bint negative
-    cdef double number
-    if size >= 2 and text[0] == c'"':
-        if memchr(text + 1, c"\\", size - 2) == NULL:
-            return PyUnicode_DecodeUTF8(<const char*>text + 1, size - 2, NULL)
-        return _scan(text[:size].decode())[0]
-    if size == 4 and text[0] == c"n":
-        return None
-    negative = size > 0 and text[0] == c"-"
-    at = negative
-    while at < size:
-        # -33.865: digits 33865, three of them after the point, so 33865 / 10^3.
-        if text[at] == c"." and point < 0:
-            point = at
-        elif text[at] - 48u <= 9:
-            digits = digits * 10 + (text[at] - 48u)
-        else:
-            break
-        at += 1
-    # Numbers of up to 15 digits and 10^15 are exact doubles, so one division rounds correctly.
-    if at < size or size - negative > 16:
-        return _scan(text[:size].decode())[0]
-    if point < 0:
-        return -<int64_t>digits if negative else digits
-    number = <double>digits / _powers[size - point - 1]
-    return -number if negative else number
+# --- envelopes
 
 
-cdef double _powers[17]
-for _at in range(17):
-    _powers[_at] = float(10**_at)
+cdef struct Parts:
+    # The parts of an answer that differ from row to row, and the size of the envelope at most.
+    Text place, network
+    Py_ssize_t place_size, network_size, size
+    Piece* ip_type
+    # At most 39 characters of IPv6, and what ``_copy`` reads after them: whole chunks of 16.
+    char echo[64]
+    Py_ssize_t echo_size
+
+
+cdef bytes _json(State state, Match* answer, int64_t second):
+    """Write the envelope into bytes of its size."""
+    cdef Parts parts
+    cdef _CountryJson country = _country_json(state, answer.location)
+    cdef bytes time = _time_json(state, answer.location, second)
+    _read_parts(state, answer, country, time, &parts)
+    cdef PyObject* result = _new_bytes(NULL, parts.size)
+    cdef char* out = _bytes_start(result)
+    cdef char* end
+    try:
+        # The tail is longer than a chunk, so bytes that ``_copy`` writes after an end stay inside.
+        end = _write_json(state, answer, out, &parts, country, time)
+        if end - out < parts.size:  # no asn
+            Py_SET_SIZE(result, end - out)
+            end[0] = 0
+        return <bytes><object>result
+    finally:
+        Py_XDECREF(result)
+
+
+cdef int _read_parts(
+    State state, Match* answer, _CountryJson country, bytes time, Parts* parts
+) except -1:
+    parts.place = state.locations.row(answer.location, &parts.place_size)
+    PREFETCH(parts.place)
+    parts.network = state.networks.row(answer.network, &parts.network_size)
+    PREFETCH(parts.network)
+    if answer.address.family == 6:
+        parts.ip_type = &_ipv6_type
+        parts.echo_size = _write_ipv6(parts.echo, &answer.address) - parts.echo
+    else:
+        parts.ip_type = &_ipv4_type
+        parts.echo_size = _write_octets(parts.echo, answer.address.low) - parts.echo
+    parts.size = (
+        _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(country.head)
+        + parts.place_size + _PLACE_NAMES.added + PyBytes_GET_SIZE(time)
+        + PyBytes_GET_SIZE(country.currency) + _tail.size
+        + parts.network_size + _NETWORK_NAMES.added
+    )
+    return 0
+
+
+cdef char* _write_json(
+    State state, Match* answer, char* out, Parts* parts, _CountryJson country, bytes time
+) except NULL:
+    """Write the envelope and return its end."""
+    out = _copy_piece(out, &_head)
+    out = _copy(out, <Text>parts.echo, parts.echo_size)
+    out = _copy_piece(out, parts.ip_type)
+    out = _put_bytes(out, country.head)
+    out = _copy_members(out, _PLACE_NAMES, state.locations, parts.place, parts.place_size)
+    if out == NULL:
+        raise state.locations.damaged(answer.location)
+    out = _put_bytes(_put_bytes(out, time), country.currency)
+    if parts.network_size and parts.network[0] == c"\n":
+        # Without an asn the row begins with a line feed, also dropped.
+        out = _copy_members(
+            out, _NAMES_WITHOUT_ASN, state.networks, parts.network + 1, parts.network_size - 1
+        )
+    else:
+        out = _copy_members(out, _NETWORK_NAMES, state.networks, parts.network, parts.network_size)
+    if out == NULL:
+        raise state.networks.damaged(answer.network)
+    return _put(out, _tail.text, _tail.size)

@@ -51,12 +51,13 @@ cdef class Kernel:
         cdef Match answer
         cdef int code
         cdef int64_t second = 0 if at is None else instant(at)
-        if more or not isinstance(field, str):
-            return _get_several(state, _names(field, more), ip, default, at, clean)
-        code = _field_code(state, field, "get")
         if clean:
             ip = _cleaned(ip)
+        if more or not isinstance(field, str):
+            return _get_several(state, _names(field, more), ip, default, at)
+        code = _field_code(state, field, "get")
         if _find_own(state, ip, &answer) if code >= OWN_GROUP else _find(state, ip, &answer):
+            _check_type("get", ip)
             return default
         if at is None and _is_time(code):
             second = c_time(NULL)
@@ -75,7 +76,7 @@ cdef class Kernel:
         _own_table(state, "own")
         if clean:
             ip = _cleaned(ip)
-        return None if _find_own(state, ip, &answer) else _own_dict(state, answer.own)
+        return None if _find_own(state, ip, &answer) else _own_value(state, answer.own, OWN_GROUP)
 
     cdef State _open(self):
         state = self._current[0]
@@ -117,6 +118,12 @@ cdef int CODES = NETWORK + len(fields.NETWORK_MEMBERS)
 # Then the own columns of a dataset: all of them, and each.
 cdef int OWN_GROUP = CODES
 cdef int OWN = OWN_GROUP + 1
+
+
+cdef inline int _check_type(str call, object ip) except -1:
+    if type(ip) is not str:
+        _rest().check_type(call, ip)
+    return 0
 
 
 cdef object _cleaned(object ip):
@@ -170,7 +177,7 @@ cdef dict _SUCCESS = envelope.success(None)
 cdef dict _success(State state, object ip, Match* answer, int64_t second):
     """Return the envelope of an address whose rows are known."""
     cdef dict answered = PyDict_Copy(_SUCCESS)
-    answered["data"] = _data(state, _echo(ip, answer), answer, second)
+    answered["data"] = _data(state, ip, answer, second)
     return answered
 
 
@@ -188,31 +195,42 @@ cdef str _echo(object ip, Match* answer):
     return PyUnicode_DecodeUTF8(written, end - written, NULL)
 
 
-cdef tuple _get_several(State state, tuple names, object ip, default, at, bint clean):
+cdef tuple _get_several(State state, tuple names, ip, default, at):
     """Return the values of several fields; see ``Kernel.get``."""
     cdef Match answer
-    cdef int code
-    cdef list values = []
-    cdef list codes = [_field_code(state, name, "get") for name in names]
-    cdef int64_t second = c_time(NULL) if at is None else instant(at)
-    cdef int status
-    if clean:
-        ip = _cleaned(ip)
-    status = _find(state, ip, &answer)
-    if max(codes, default=0) >= OWN_GROUP and status != INVALID:
-        _find_own_row(state, &answer)
-    for code in codes:
-        # Own columns are known for private addresses too.
-        has_answer = status == 0 or status == PRIVATE and code >= OWN_GROUP
-        value = _project(state, &answer, code, ip, second) if has_answer else None
-        values.append(default if value is None else value)
-    return tuple(values)
+    cdef int code, status = _find(state, ip, &answer)
+    cdef bint has_own_row = False
+    cdef int64_t second = 0 if at is None else instant(at)
+    cdef Py_ssize_t number
+    cdef tuple values = PyTuple_New(len(names))  # of null pointers; each is set below
+    for number in range(len(names)):
+        code = _field_code(state, names[number], "get")
+        value = None
+        if code < OWN_GROUP:
+            if status == 0:
+                if at is None and not second and _is_time(code):
+                    second = c_time(NULL)
+                value = _project(state, &answer, code, ip, second)
+        elif status != INVALID:  # own columns are known for private addresses too
+            if not has_own_row:
+                has_own_row = not _find_own_row(state, &answer)
+            value = _own_value(state, answer.own, code)
+        if value is None:
+            value = default
+        Py_INCREF(value)
+        PyTuple_SET_ITEM(values, number, value)
+    if status == INVALID:
+        _check_type("get", ip)
+    return values
 
 
 cdef tuple _names(object field, tuple more):
+    """Return the names in the arguments of ``get``: several texts, or one list of texts."""
+    if more or type(field) is list:
+        return (field, *more) if more else tuple(field)
     from geolookup.contract.paths import names_of
 
-    return names_of((field, *more))
+    return names_of((field,))
 
 
 cdef int _field_code(State state, object name, str call) except -1:
@@ -233,37 +251,48 @@ cdef inline bint _is_time(int code) noexcept:
 
 cdef object _project(State state, Match* answer, int code, object ip, int64_t second):
     """Return the value of a field or group by its code."""
-    cdef _Country country
-    cdef Py_ssize_t size
-    cdef Text texts
     if code >= OWN_GROUP:
         return _own_value(state, answer.own, code)
     if code >= NETWORK:
-        return _member(state, state.networks, answer.network, code - NETWORK)
+        return state.networks.member(answer.network, code - NETWORK)
     if code >= PLACE:
-        _country_row(state, answer.location)  # checks the row
-        return _member(state, state.locations, answer.location, code - PLACE)
+        return state.locations.member(answer.location, code - PLACE)
+    if code >= CURRENCY:
+        return _country(state, answer.location).currency[_CURRENCY_MEMBERS[code - CURRENCY]]
     if code >= COUNTRY:
-        country = _country(state, answer.location)
-        if code >= CURRENCY:
-            return country.currency[_CURRENCY_MEMBERS[code - CURRENCY]]
-        value = country.location[_COUNTRY_MEMBERS[code - COUNTRY]]
-        return value.copy() if type(value) is list else value
+        value = _country(state, answer.location).location[_COUNTRY_MEMBERS[code - COUNTRY]]
+        return (<list>value)[:] if type(value) is list else value
+    if code >= TIME:
+        return _time(state, answer.location, second)[_TIME_MEMBERS[code - TIME]]
     if code == IP:
         return _echo(ip, answer)
     if code == IP_TYPE:
         return _IPV4 if answer.address.family == 4 else _IPV6
-    if code == NETWORK_GROUP:
-        texts = state.networks.row(answer.network, &size)
-        return _network(state, answer.network, texts, size)
-    country = _country(state, answer.location)
     if code == LOCATION_GROUP:
-        texts = state.locations.row(answer.location, &size)
-        return _location(state, answer.location, country, texts, size)
+        return _location(state, answer)
+    if code == TIME_GROUP:
+        return PyDict_Copy(_time(state, answer.location, second))
     if code == CURRENCY_GROUP:
-        return PyDict_Copy(country.currency)
-    template = _moment(state, answer.location, second).template
-    return PyDict_Copy(template) if code == TIME_GROUP else template[_TIME_MEMBERS[code - TIME]]
+        return PyDict_Copy(_country(state, answer.location).currency)
+    return state.networks.members(answer.network, state.networks.unknown)
+
+
+cdef dict _location(State state, Match* answer):
+    return state.locations.members(answer.location, _country(state, answer.location).location)
+
+
+cdef dict _data(State state, object ip, Match* answer, int64_t second):
+    """Return the data member of the envelope."""
+    state.locations.prefetch_text(answer.location)
+    state.networks.prefetch_text(answer.network)
+    return {
+        "ip": _echo(ip, answer),
+        "ip_type": _IPV4 if answer.address.family == 4 else _IPV6,
+        "location": _location(state, answer),
+        "time": PyDict_Copy(_time(state, answer.location, second)),
+        "currency": PyDict_Copy(_country(state, answer.location).currency),
+        "network": state.networks.members(answer.network, state.networks.unknown),
+    }
 
 
 cdef tuple _COUNTRY_MEMBERS = fields.COUNTRY_MEMBERS

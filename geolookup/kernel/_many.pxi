@@ -11,11 +11,7 @@ and ``SLACK`` bytes, also if a row has fewer or more texts than it must have.
 """
 
 cdef extern from "Python.h":
-    ctypedef struct PyObject
-    PyObject* _new_bytes "PyBytes_FromStringAndSize"(const char* data, Py_ssize_t size) except NULL
     int _PyBytes_Resize(PyObject** data, Py_ssize_t size) except -1
-    char* _bytes_start "PyBytes_AS_STRING"(PyObject* data)
-    void Py_XDECREF(PyObject* data)
     PyObject* PyList_GET_ITEM(object items, Py_ssize_t at)
     int PY_VERSION_HEX
     bint PyGC_Disable()
@@ -26,7 +22,6 @@ cdef enum:
     USUAL = 1000  # bytes of a line, about
     MAPPED = 100_000  # bytes; glibc maps blocks from 131,072 on, unless it has freed larger ones
     MOST_KEPT = 1 << 19  # bytes of an output whose memory ``take`` keeps
-    LINE = 64  # bytes of a cache line
     NEAR = 6  # answers between the prefetch of a text and its use
     FAR = 16  # answers between the prefetch of the offsets of a text and the use of the text
     LOCATION_TEXT = 1  # bits: the texts of rows that an answer needs
@@ -317,9 +312,9 @@ cdef inline void _approach(State state, Batch* batch, Py_ssize_t at, int texts) 
         _take_answer(state, batch.ids[far], &batch.answers[far], texts)
     if 0 <= near < batch.count and batch.ids[near] >= 0:
         if texts & LOCATION_TEXT:
-            _prefetch_text(state.locations, batch.answers[near].location)
+            state.locations.prefetch_text(batch.answers[near].location)
         if texts & NETWORK_TEXT:
-            _prefetch_text(state.networks, batch.answers[near].network)
+            state.networks.prefetch_text(batch.answers[near].network)
 
 
 cdef inline void _take_answer(State state, Py_ssize_t id, Match* answer, int texts) noexcept nogil:
@@ -336,20 +331,6 @@ cdef inline void _take_answer(State state, Py_ssize_t id, Match* answer, int tex
         state.locations.prefetch(answer.location)
     if texts & NETWORK_TEXT:
         state.networks.prefetch(answer.network)
-
-
-cdef inline void _prefetch_text(_Texts table, Py_ssize_t row) noexcept nogil:
-    """Prefetch the text of a row, up to three cache lines."""
-    cdef const uint32_t* offsets = <const uint32_t*>table.offsets.data
-    cdef Py_ssize_t begin, end
-    if row < table.count:
-        begin, end = offsets[row], offsets[row + 1]
-        if end <= table.data.count:
-            PREFETCH(<Text>table.data.data + begin)
-            if begin + LINE < end:
-                PREFETCH(<Text>table.data.data + begin + LINE)
-            if begin + 2 * LINE < end:
-                PREFETCH(<Text>table.data.data + begin + 2 * LINE)
 
 
 # --- rows to JSON
@@ -374,10 +355,7 @@ cdef char* _write_success(
 ) except NULL:
     """Write an envelope and return its end; the slack has room for a line feed after it."""
     cdef Parts parts
-    cdef _CountryJson country
-    cdef bytes time
-    _read_parts(state, answer, &parts)
-    country, time = _country_json(state, answer.location), _time_json(state, answer.location, second)
-    return _write_json(
-        state, out.reserve(_json_size(&parts, country, time)), &parts, country, time
-    )
+    cdef _CountryJson country = _country_json(state, answer.location)
+    cdef bytes time = _time_json(state, answer.location, second)
+    _read_parts(state, answer, country, time, &parts)
+    return _write_json(state, answer, out.reserve(parts.size), &parts, country, time)

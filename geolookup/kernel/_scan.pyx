@@ -7,21 +7,12 @@ Around each the text is read byte by byte, a bounded number of them. Most dots a
 dropped after the two bytes beside them.
 """
 
-cimport cython
-from cpython.buffer cimport (
-    PyBUF_C_CONTIGUOUS,
-    PyBUF_FORMAT,
-    PyBUF_WRITABLE,
-    PyBuffer_Release,
-    PyObject_GetBuffer,
-)
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr
 
 from geolookup.kernel._address cimport LONGEST, Address, _parse_ipv6
 from geolookup.kernel._words cimport LOWEST_BIT, MARKS, Text
-
-include "_column.pxi"
 
 cdef enum:
     SCAN_WORD = 1  # letters, digits, underscore
@@ -31,6 +22,8 @@ cdef enum:
     SCAN_NAME = 16  # of a product, in front of its version
     LONGEST_NAME = 32
     EUI_64 = 23  # characters of eight pairs of digits
+    LONGEST_ESCAPE = 5
+    RECORDS = 128  # that are collected before they become bytes
 
 cdef uint8_t[256] _scan_class
 
@@ -39,6 +32,14 @@ cdef struct Hit:
     Text start
     Text end
     Address address
+
+
+cdef struct Record:
+    int64_t start
+    int64_t end
+    int64_t family
+    uint64_t high
+    uint64_t low
 
 
 cdef int _load_scan_classes() except -1:
@@ -58,33 +59,30 @@ cdef int _load_scan_classes() except -1:
 _load_scan_classes()
 
 
-def find_addresses(data, Py_ssize_t begin, Py_ssize_t end, starts, ends, families, highs, lows):
+def find_addresses(bytes text not None, Py_ssize_t begin, Py_ssize_t end):
     """See ``protocol.Implementation``."""
-    cdef _Column text = _array(data, c"B"), first = _output(starts, c"q"), after = _output(ends, c"q")
-    cdef _Column family = _output(families, c"B"), high = _output(highs, c"Q"), low = _output(lows, c"Q")
-    cdef Py_ssize_t room = first.count, count = 0
-    cdef Text base = <Text>text.data, at, stop
+    cdef Text first = <Text>PyBytes_AS_STRING(text), at = first + begin
+    cdef Text stop = first + PyBytes_GET_SIZE(text)
+    cdef Record[RECORDS] records
     cdef Hit hit
-    if not after.count == family.count == high.count == low.count == room:
-        raise ValueError("the columns differ in length")
-    if not 0 <= begin <= end <= text.count:
+    cdef int count = 0
+    if not 0 <= begin <= end <= stop - first:
         raise ValueError("the part is outside the text")
-    if begin == end:
-        return 0
-    with nogil:
-        at, stop = base + begin, base + text.count
-        while count < room:
-            at = _next_hit(base, at, stop, &hit)
-            if at == NULL or hit.start >= base + end:
-                break
-            if hit.start >= base + begin:
-                (<int64_t*>first.data)[count] = hit.start - base
-                (<int64_t*>after.data)[count] = hit.end - base
-                (<uint8_t*>family.data)[count] = <uint8_t>hit.address.family
-                (<uint64_t*>high.data)[count] = hit.address.high
-                (<uint64_t*>low.data)[count] = hit.address.low
-                count += 1
-    return count
+    parts = []
+    while at != NULL and at < first + end:
+        at = _next_hit(first, at, stop, &hit)
+        if at == NULL or hit.start >= first + end:
+            break
+        if hit.start >= first + begin:
+            records[count] = Record(
+                hit.start - first, hit.end - first, hit.address.family, hit.address.high, hit.address.low
+            )
+            count += 1
+        if count == RECORDS:
+            parts.append((<const char*>records)[:count * sizeof(Record)])
+            count = 0
+    parts.append((<const char*>records)[:count * sizeof(Record)])
+    return b"".join(parts)
 
 
 cdef Text _next_hit(Text first, Text at, Text stop, Hit* hit) noexcept nogil:
@@ -114,19 +112,58 @@ cdef inline Text _next_stop(Text at, Text stop) noexcept nogil:
 
 cdef inline Text _ipv4_around(Text first, Text dot, Text stop, Hit* hit) noexcept nogil:
     """Read the address whose first dot this is; return where to search next."""
-    cdef Text start = dot, end
+    cdef Text start = dot, end, escape
     # At least ".0.0.0" from the dot on, with digits on both sides of it.
     if stop - dot < 6 or dot == first or not _scan_class[dot[1]] & _scan_class[(dot - 1)[0]] & SCAN_DIGIT:
         return dot + 1
     # A fourth digit stays before the address, where ``_may_begin`` refuses it.
     while start > first and dot - start < 3 and _scan_class[(start - 1)[0]] & SCAN_DIGIT:
         start -= 1
+    escape = _escape_before(first, &start, stop)
     end = _read_octets(start, stop, &hit.address.low)
-    if end == NULL or not _may_end(end, stop) or not _may_begin(first, start):
+    if end == NULL or not _may_end(end, stop) or not _may_begin(first, start, escape):
         return dot + 1
     hit.start, hit.end = start, end
     hit.address.family, hit.address.high = 4, 0
     return end
+
+
+cdef inline Text _escape_before(Text first, Text* start, Text stop) noexcept nogil:
+    """Return the escape that ends at a position or after it, or NULL; move the position to its end.
+
+    Of ``%221.1.1.1`` the digits before the dot are 221, and the escape ends before the 1.
+    """
+    cdef Text at = start[0], end
+    while at > first and start[0] - at < LONGEST_ESCAPE:
+        at -= 1
+        if at[0] == c"%" or at[0] == c"=":
+            end = _escape_end(at, stop)
+            if end < start[0]:
+                return NULL
+            start[0] = end
+            return at
+    return NULL
+
+
+cdef Text _escape_end(Text at, Text stop) noexcept nogil:
+    """Return the end of an escape that begins with a byte; the byte itself if none does."""
+    cdef Text end = at + 1
+    cdef bint is_number = True
+    if stop - at < 3 or not _scan_class[at[1]] & _scan_class[at[2]] & SCAN_HEX:
+        return at
+    if at[0] == c"%":
+        # %2522 is an escape that was escaped again.
+        if at[1] == c"2" and at[2] == c"5" and stop - at >= LONGEST_ESCAPE:
+            if _scan_class[at[3]] & _scan_class[at[4]] & SCAN_HEX:
+                return at + LONGEST_ESCAPE
+        return at + 3
+    # Quoted-printable: "=3D8.8.8.8", not "ip=208.8.8.8" and "ip=20::1".
+    while end < stop and end - at < 5 and _scan_class[end[0]] & SCAN_HEX:
+        is_number = is_number and _scan_class[end[0]] & SCAN_DIGIT
+        end += 1
+    if end < stop and (end[0] == c":" or (end[0] == c"." and is_number and end - at < 5)):
+        return at
+    return at if at[1] > c"F" or at[2] > c"F" else at + 3
 
 
 cdef inline Text _read_octets(Text at, Text stop, uint64_t* value) noexcept nogil:
@@ -159,20 +196,26 @@ cdef inline Text _read_octets(Text at, Text stop, uint64_t* value) noexcept nogi
     return at
 
 
-cdef bint _may_begin(Text first, Text start) noexcept nogil:
-    """Return whether an address may begin after the bytes before it."""
+cdef bint _may_begin(Text first, Text start, Text escape) noexcept nogil:
+    """Return whether an address may begin after the bytes, or the escape, before it."""
+    cdef Text at = start - 1 if escape == NULL else escape
     cdef uint8_t before
     if start == first:
         return True
-    before = (start - 1)[0]
+    before = at[0] if escape == NULL else _hex_value((start - 2)[0]) << 4 | _hex_value((start - 1)[0])
     # No part of a longer number or name: 1.8.8.8.8, v8.8.8.8.
     if before == c"." or _scan_class[before] & SCAN_WORD:
         return False
     # "-8.8.8.8" and "1-8.8.8.8" (a range), not "host-8.8.8.8".
     if before == c"-":
-        return start - 1 == first or not _scan_class[(start - 2)[0]] & SCAN_LETTER
+        return at == first or not _scan_class[(at - 1)[0]] & SCAN_LETTER
     # "Chrome/8.8.8.8" is a version; "http://8.8.8.8" and "/api/8.8.8.8" are not.
-    return before != c"/" or not _ends_product(first, start - 1)
+    return before != c"/" or not _ends_product(first, at)
+
+
+cdef inline uint8_t _hex_value(uint8_t digit) noexcept nogil:
+    # "a" is 0x61 and "A" is 0x41: 1 + 9.
+    return (digit & 15) + 9 * (digit >> 6)
 
 
 cdef bint _ends_product(Text first, Text slash) noexcept nogil:
@@ -180,7 +223,12 @@ cdef bint _ends_product(Text first, Text slash) noexcept nogil:
     cdef Text at = slash
     while at > first and slash - at < LONGEST_NAME and _scan_class[(at - 1)[0]] & SCAN_NAME:
         at -= 1
-    return at < slash and (at == first or (at - 1)[0] != c"/")
+    if at == slash or at == first:
+        return at < slash
+    # "/api/8.8.8.8" and "%2Fapi%2F8.8.8.8" are paths, "%20Chrome%2F8.8.8.8" is a product.
+    if (at - 1)[0] == c"%" and slash - at >= 2 and at[0] == c"2" and (at[1] | 32) == c"f":
+        return False
+    return (at - 1)[0] != c"/"
 
 
 cdef bint _may_end(Text end, Text stop) noexcept nogil:
@@ -204,7 +252,7 @@ cdef Text _ipv6_around(Text first, Text colon, Text stop, Hit* hit) noexcept nog
 
     Return where to search next: after the address, or after the run.
     """
-    cdef Text start = colon, end = colon + 1
+    cdef Text start = colon, end = colon + 1, escape
     if end == stop or not _in_run(end[0]):
         return end
     # Bounded: a long line of hexadecimal digits is not searched again at each colon.
@@ -212,7 +260,8 @@ cdef Text _ipv6_around(Text first, Text colon, Text stop, Hit* hit) noexcept nog
         start -= 1
     while end < stop and _in_run(end[0]):
         end += 1
-    start = _after_name(first, start, end)
+    escape = _escape_before(first, &start, stop)
+    start = _after_name(first, start, end, escape)
     if start == NULL:
         return end
     hit.start, hit.end = start, _ipv6_end(start, end, stop, &hit.address)
@@ -222,16 +271,16 @@ cdef Text _ipv6_around(Text first, Text colon, Text stop, Hit* hit) noexcept nog
     return hit.end
 
 
-cdef Text _after_name(Text first, Text start, Text end) noexcept nogil:
+cdef Text _after_name(Text first, Text start, Text end, Text escape) noexcept nogil:
     """Return where the address in a run begins, after a name and its colon, or NULL."""
     cdef Text colon = <Text>memchr(start, c":", end - start)
     if colon == NULL or colon - start > 4:
         return NULL
     # In "client:2001:db8::1" the run begins at the first colon, after the "t"; in "node:1::2" it
     # begins with "de".
-    if start > first and _scan_class[(start - 1)[0]] & SCAN_WORD:
+    if escape == NULL and start > first and _scan_class[(start - 1)[0]] & SCAN_WORD:
         return colon + 1
-    return start if _may_begin(first, start) else NULL
+    return start if _may_begin(first, start, escape) else NULL
 
 
 cdef Text _ipv6_end(Text start, Text end, Text stop, Address* address) noexcept nogil:

@@ -215,6 +215,24 @@ cdef tuple _rows_and_prefix(State state, object ip):
     return answer.location, answer.network, length
 
 
+cdef object _network_at = None  # of ``dataset.networks``; imported on first use
+
+
+cdef object _prefix(State state, Address* address):
+    """Return the network of a public address as an object of ``ipaddress``."""
+    global _network_at
+    cdef int length = _prefix_length(state, address, True)
+    if length == DAMAGED:
+        raise _outside(state)
+    bits = (32 if address.family == 4 else 128) - length
+    value = <object>address.low | (<object>address.high << 64 if address.family == 6 else 0)
+    if _network_at is None:
+        from geolookup.dataset.networks import network_at
+
+        _network_at = network_at
+    return _network_at(address.family, value >> bits << bits, bits)
+
+
 cdef int _prefix_length(State state, Address* address, bint public) noexcept nogil:
     """Return the prefix length of the network in the family of an address, or DAMAGED."""
     cdef Address at = address[0]

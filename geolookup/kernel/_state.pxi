@@ -1,128 +1,4 @@
-"""An open dataset: pointers into its mapped files, texts of rows, and caches of rendered rows.
-
-The caches of templates are direct-mapped: the slot of a row is its number modulo ``CACHE_SIZE``.
-A row enters its slot only if the slot's last miss was the same row. With 512 slots, rows 5 and 517
-share slot 5. If 5 is cached, the misses 517, 1029, 517 leave it in the slot, and 517, 517 replace it.
-So a pass over distinct addresses does not evict frequent rows.
-"""
-
-cdef extern from "_crc32c.h":
-    void crc_fill_tables(uint32_t polynomial) noexcept nogil
-    bint crc_has_instruction() noexcept nogil
-    uint32_t crc_by_table(Text text, size_t size) noexcept nogil
-    uint32_t crc_by_instruction(Text text, size_t size) noexcept nogil
-
-ctypedef uint32_t (*Checksum)(Text text, size_t size) noexcept nogil
-
-# The instruction of SSE 4.2 (x86-64) or of the CRC extension (Armv8), if the processor has it.
-cdef Checksum _crc32c = crc_by_instruction if crc_has_instruction() else crc_by_table
-crc_fill_tables(fmt.POLYNOMIAL)
-
-
-def checksums(data, offsets, sums):
-    """See ``protocol.Implementation``."""
-    _checksums(_crc32c, _array(data, c"B"), _array(offsets, c"i"), _output(sums, c"I"))
-
-
-def _checksums_by_table(data, offsets, sums):
-    """Compute the same on a processor without the instruction; tests compare both."""
-    _checksums(crc_by_table, _array(data, c"B"), _array(offsets, c"i"), _output(sums, c"I"))
-
-
-cdef int _checksums(Checksum checksum, _Column data, _Column offsets, _Column sums) except -1:
-    cdef Py_ssize_t at, count = sums.count
-    cdef Text text = <Text>data.data
-    cdef const int32_t* bounds = <const int32_t*>offsets.data
-    cdef uint32_t* out = <uint32_t*>sums.data
-    cdef bint is_outside
-    if offsets.count != count + 1:
-        raise ValueError("the columns differ in length")
-    # Ascending bounds between 0 and the end: then no text lies outside, however many there are.
-    is_outside = bounds[0] < 0 or bounds[count] > data.count
-    for at in range(count):
-        is_outside |= bounds[at] > bounds[at + 1]
-    if is_outside:
-        raise ValueError("a text is outside the data")
-    with nogil:
-        for at in range(count):
-            out[at] = checksum(text + bounds[at], bounds[at + 1] - bounds[at])
-    return 0
-
-
-cdef enum:
-    COMPLETE = 1
-    WITHOUT_FIRST = 2  # the first text of the row is empty: the answer leaves it out
-
-
-@cython.final
-cdef class _Texts:
-    """The JSON texts of the rows of a table, each checked at its first read.
-
-    ``source`` checks the texts that the scan does not accept.
-    """
-
-    cdef _Column offsets, data, checksums
-    cdef uint8_t* checked  # by row: 0 if not yet read, else COMPLETE or WITHOUT_FIRST
-    cdef Member* members
-    cdef Py_ssize_t count, member_count
-    cdef object source
-
-    def __cinit__(self, texts):
-        self.source = texts
-        self.offsets = _Column(texts.offsets)
-        self.data = _Column(texts.data)
-        self.checksums = _Column(texts.sums)
-        # The shortest column bounds the rows: damaged lengths become missing rows, and no read
-        # outside a buffer.
-        self.count = min(self.checksums.count, self.offsets.count - 1)
-        self.checked = <uint8_t*>calloc(max(self.count, 1), 1)
-        self.member_count = len(texts.kinds)
-        self.members = <Member*>calloc(max(self.member_count, 1), sizeof(Member))
-        if self.checked == NULL or self.members == NULL:
-            raise MemoryError
-        for at, kind in enumerate(texts.kinds):
-            self.members[at] = _member_of(kind)
-
-    def __dealloc__(self):
-        free(self.checked)
-        free(self.members)
-
-    cdef void prefetch(self, Py_ssize_t row) noexcept nogil:
-        """Prefetch the offsets and the flag of a row."""
-        if row < self.count:
-            PREFETCH(&(<const uint32_t*>self.offsets.data)[row])
-            PREFETCH(&self.checked[row])
-
-    cdef Text row(self, Py_ssize_t row, Py_ssize_t* size) except NULL:
-        """Return the text of a row, checked."""
-        cdef Text text = self.unchecked(row, size)
-        if not self.checked[row]:
-            self.check(row, text, size[0])
-        return text
-
-    cdef inline Text unchecked(self, Py_ssize_t row, Py_ssize_t* size) except NULL:
-        """Return the text of a row, and where it lies only: ``check`` must follow."""
-        cdef const uint32_t* offsets = <const uint32_t*>self.offsets.data
-        if row >= self.count:
-            raise DatasetError(self.source.path, f"row {row} does not exist", REBUILD)
-        if offsets[row + 1] < offsets[row] or <Py_ssize_t>offsets[row + 1] > self.data.count:
-            raise DatasetError(self.source.path, f"row {row} lies outside the file", REBUILD)
-        size[0] = offsets[row + 1] - offsets[row]
-        return <Text>self.data.data + offsets[row]
-
-    cdef int check(self, Py_ssize_t row, Text text, Py_ssize_t size) except -1:
-        """Raise DatasetError for a row that was changed, or that is not of this table."""
-        cdef const uint32_t* checksums = <const uint32_t*>self.checksums.data
-        if _crc32c(text, size) != checksums[row] or not _is_right(
-            self.members, self.member_count, text, text + size, <Text>self.data.data + self.data.count
-        ):
-            self.source.check(row, text[:size])
-        self.checked[row] = WITHOUT_FIRST if size and text[0] == c"\n" else COMPLETE
-        return 0
-
-    cdef inline void prefetch_checksum(self, Py_ssize_t row) noexcept nogil:
-        PREFETCH(&(<const uint32_t*>self.checksums.data)[row])
-
+"""An open dataset: pointers into its mapped files, its tables, and caches of parts of answers."""
 
 cdef class _OwnTable
 
@@ -150,27 +26,18 @@ cdef class State:
     cdef const uint16_t* location_zones
     cdef int jump_shift
     cdef Py_ssize_t ipv4_count, ipv6_count, sparse_count, location_count
-    cdef _Texts locations, networks, country_texts
-    cdef list zones, countries, countries_json, periods, moments, moments_json, location_cache, network_cache
+    cdef _Table locations, networks, country_texts
+    cdef list zones, periods, times, times_json, local_times  # by zone
+    cdef list countries, countries_json
     cdef list values_by_row  # by path: the values that ``_values`` keeps
-    cdef uint32_t* location_misses  # by slot: the row of the last miss
-    cdef uint32_t* network_misses
     cdef _OwnTable own  # None without own columns
 
     def __cinit__(self, dataset):
         self.dataset = dataset
-        self.location_misses = <uint32_t*>calloc(CACHE_SIZE, sizeof(uint32_t))
-        self.network_misses = <uint32_t*>calloc(CACHE_SIZE, sizeof(uint32_t))
-        if self.location_misses == NULL or self.network_misses == NULL:
-            raise MemoryError
         self._map_ipv4(dataset)
         self._map_ipv6(dataset)
         self._map_tables(dataset)
         self._map_own(dataset)
-
-    def __dealloc__(self):
-        free(self.location_misses)
-        free(self.network_misses)
 
     cdef int _map_ipv4(self, dataset) except -1:
         self.jump_column, self.starts_column = _Column(dataset.jump), _Column(dataset.ipv4_starts)
@@ -215,18 +82,17 @@ cdef class State:
         self.location_countries = <const uint16_t*>self.countries_column.data
         self.location_zones = <const uint16_t*>self.zones_column.data
         self.location_count = min(self.countries_column.count, self.zones_column.count)
-        self.locations = _Texts(dataset.locations)
-        self.networks = _Texts(dataset.networks)
-        self.country_texts = _Texts(dataset.countries)
+        self.locations = _Table(dataset.locations, _lists_of((*fields.in_table(fields.COUNTRY), *fields.in_table(fields.LOCATION))))
+        self.networks = _Table(dataset.networks, _lists_of(fields.in_table(fields.NETWORK)))
+        self.country_texts = _Table(dataset.countries, ())
         self.zones = dataset.zones()
-        self.periods, self.moments, self.moments_json = [[None] * len(self.zones) for _ in range(3)]
-        self.countries = [None] * self.country_texts.count
-        self.countries_json = [None] * self.country_texts.count
-        self.location_cache, self.network_cache = [None] * CACHE_SIZE, [None] * CACHE_SIZE
-        self.values_by_row = [None] * CODES
+        self.periods = [None] * len(self.zones)
+        self.times, self.times_json, self.local_times = [[None] * len(self.zones) for _ in range(3)]
+        self.countries, self.countries_json = [[None] * self.country_texts.count for _ in range(2)]
         return 0
 
     cdef int _map_own(self, dataset) except -1:
+        self.values_by_row = [None] * (OWN + len(dataset.schema.own))
         if dataset.own_rows is not None:
             self.own = _OwnTable(dataset)
             self.ipv4_count = min(self.ipv4_count, self.own.ipv4_column.count)
@@ -258,14 +124,12 @@ cdef class State:
 
     def record(self, uint32_t location_row, uint32_t network_row):
         """See ``protocol.State``."""
-        cdef _Country country = _country(self, location_row)
-        cdef Py_ssize_t place_size, network_size
-        cdef Text place = self.locations.row(location_row, &place_size)
-        cdef Text network = self.networks.row(network_row, &network_size)
+        cdef Match answer
+        answer.location, answer.network = location_row, network_row
         return {
-            "location": _location(self, location_row, country, place, place_size),
-            "currency": PyDict_Copy(country.currency),
-            "network": _network(self, network_row, network, network_size),
+            "location": _location(self, &answer),
+            "currency": _project(self, &answer, CURRENCY_GROUP, None, 0),
+            "network": _project(self, &answer, NETWORK_GROUP, None, 0),
         }
 
     def locate_texts(self, data, offsets, ids, families, bint with_private=False):
@@ -350,17 +214,15 @@ cdef class State:
         return _Lines(self)
 
 
+cdef tuple _lists_of(table):
+    """Return the members of fields that are lists: each answer needs a copy of them."""
+    return tuple([field.member for field in table if field.type == fields.TEXTS])
+
+
 cdef Py_ssize_t _checked(State state, Py_ssize_t interval) except -2:
     if interval < 0:
         raise _outside(state)
     return interval
-
-
-cdef object _zone_period(str zone, int64_t second):
-    """Return the ``localtime.Period`` of a zone that holds a second; None for an unknown zone."""
-    data = zone_file(zone)
-    period = None if data is None else period_in_file(data, second)
-    return period_of(zone, second) if period is None else period
 
 
 cdef object _no_interval(int32_t id):

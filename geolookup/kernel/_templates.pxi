@@ -1,4 +1,14 @@
-"""Parts of answers that are rendered once and then copied: countries, rows, periods, times."""
+"""Parts of answers that follow from the country or the time: rendered once, and then copied."""
+
+@cython.final
+cdef class _Country:
+    """A row of the country table as templates of location and currency."""
+
+    cdef dict location, currency
+
+    def __cinit__(self, dict location, dict currency):
+        self.location, self.currency = location, currency
+
 
 @cython.final
 cdef class _CountryJson:
@@ -13,30 +23,48 @@ cdef class _CountryJson:
         self.head, self.currency = head, currency
 
 
-@cython.final
-cdef class _Country:
-    """A row of the country table as templates of location and currency."""
-
-    cdef dict location, currency
-    cdef list list_names, lists  # the known lists: each answer copies them
-    cdef Py_ssize_t list_count
-
-    def __cinit__(self, dict location, dict currency):
-        self.location, self.currency = location, currency
-        self.list_names = [name for name in _COUNTRY_LISTS if location[name] is not None]
-        self.lists = [location[name] for name in self.list_names]
-        self.list_count = len(self.lists)
+cdef Py_ssize_t _country_row(State state, uint32_t location_row) except -1:
+    """Return the row of the country of a location row."""
+    cdef Py_ssize_t row
+    if location_row >= state.location_count:
+        raise _outside(state)
+    row = state.location_countries[location_row]
+    if row >= state.country_texts.count:
+        raise _outside(state)
+    return row
 
 
-@cython.final
-cdef class _Cached:
-    """A cached row: a template that answers copy."""
+cdef _Country _country(State state, uint32_t location_row):
+    """Return the templates of a location row's country, made on first use."""
+    cdef Py_ssize_t row = _country_row(state, location_row)
+    cdef dict known
+    country = state.countries[row]
+    if country is None:
+        known = {}
+        state.country_texts.fill(row, known)
+        location = {name: known.get(name) for name in (*_COUNTRY_MEMBERS, *fields.PLACE_MEMBERS)}
+        currency = {name: known[name] for name in _CURRENCY_MEMBERS}
+        country = state.countries[row] = _Country(location, currency)
+    return <_Country>country
 
-    cdef uint32_t row
-    cdef dict template
 
-    def __cinit__(self, uint32_t row, dict template):
-        self.row, self.template = row, template
+cdef _CountryJson _country_json(State state, uint32_t location_row):
+    """Return the JSON pieces of a location row's country, made on first use."""
+    cdef Py_ssize_t size, row = _country_row(state, location_row)
+    cdef Text texts, currency
+    country = state.countries_json[row]
+    if country is None:
+        texts = state.country_texts.row(row, &size)
+        currency = _after_texts(texts, texts + size, len(_COUNTRY_MEMBERS))
+        if currency == NULL:
+            raise state.country_texts.damaged(row)
+        # Up to the line feed between both.
+        head = _COUNTRY_NAMES.json(texts, currency - 1 - texts)
+        tail = _CURRENCY_NAMES.json(currency, texts + size - currency)
+        if head is None or tail is None:
+            raise state.country_texts.damaged(row)
+        country = state.countries_json[row] = _CountryJson(head, tail + b'},"network":{')
+    return <_CountryJson>country
 
 
 # The time member: up to the local time, then the timestamp, then ``is_dst``.
@@ -111,25 +139,62 @@ cdef class _Period:
 
 @cython.final
 cdef class _Moment:
-    """The time object of a zone at one second, as a template."""
+    """What follows from a zone and a second: the time object, its JSON, or the local time."""
 
     cdef int64_t second
-    cdef dict template
-    cdef list local  # of one item: the local time as a datetime, or None where none was asked for
+    cdef object value
 
-    def __cinit__(self, int64_t second, _Period period):
-        self.second, self.template, self.local = second, period.members(second), [None]
+    def __cinit__(self, int64_t second, value):
+        self.second, self.value = second, value
 
 
-@cython.final
-cdef class _MomentJson:
-    """The same as JSON, with the name of the member."""
+cdef _Period _period(State state, Py_ssize_t zone, int64_t second):
+    """Return the period of a zone that holds a second."""
+    cached = state.periods[zone]
+    if cached is not None and (<_Period>cached).start <= second < (<_Period>cached).end:
+        return <_Period>cached
+    name = state.zones[zone]
+    read = state.periods[zone] = _Period(name, period(name, second))
+    return <_Period>read
 
-    cdef int64_t second
-    cdef bytes text
 
-    def __cinit__(self, int64_t second, _Period period):
-        self.second, self.text = second, period.json(second)
+cdef inline Py_ssize_t _zone(State state, uint32_t location_row) except -1:
+    """Return the zone of a location row."""
+    cdef Py_ssize_t zone
+    if location_row >= state.location_count:
+        raise _outside(state)
+    zone = state.location_zones[location_row]
+    if zone >= len(state.zones):
+        raise _outside(state)
+    return zone
+
+
+cdef dict _time(State state, uint32_t location_row, int64_t second):
+    """Return the time of a location's zone as a template."""
+    cdef Py_ssize_t zone = _zone(state, location_row)
+    cached = state.times[zone]
+    if cached is None or (<_Moment>cached).second != second:
+        cached = state.times[zone] = _Moment(second, _period(state, zone, second).members(second))
+    return <dict>(<_Moment>cached).value
+
+
+cdef bytes _time_json(State state, uint32_t location_row, int64_t second):
+    """Return the time of a location's zone as JSON, with the name of the member."""
+    cdef Py_ssize_t zone = _zone(state, location_row)
+    cached = state.times_json[zone]
+    if cached is None or (<_Moment>cached).second != second:
+        cached = state.times_json[zone] = _Moment(second, _period(state, zone, second).json(second))
+    return <bytes>(<_Moment>cached).value
+
+
+cdef object _local_time(State state, uint32_t location_row, int64_t second):
+    """Return the local time of a location as a datetime; None without a zone."""
+    cdef Py_ssize_t zone = _zone(state, location_row)
+    cached = state.local_times[zone]
+    if cached is None or (<_Moment>cached).second != second:
+        text = _time(state, location_row, second)["current_time"]
+        cached = state.local_times[zone] = _Moment(second, _rest().local_time(text))
+    return (<_Moment>cached).value
 
 
 cdef char* _write_two(char* out, uint32_t value) noexcept nogil:

@@ -31,7 +31,7 @@ cdef struct Rules:
 
 
 cdef bint _read_rules(Text text, Text end, Rules* rules) noexcept nogil:
-    """Read the second header and the footer; False for a file that ``tzif`` must read.
+    """Read the second header and the footer; False for a file that ``zoneinfo`` must read.
 
     A file of version 2 or later has two blocks. The first, with times of 4 bytes, is skipped:
 

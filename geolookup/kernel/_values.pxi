@@ -86,7 +86,7 @@ cdef int _read_own(State state, list ips, Py_ssize_t begin, Batch* own) except -
                 state.own.ipv6[id - state.ipv4_count] if id >= state.ipv4_count
                 else state.own.ipv4[id]
             )
-            state.own.texts.prefetch(own.answers[at].own)
+            state.own.rows.prefetch(own.answers[at].own)
     return 0
 
 
@@ -96,19 +96,18 @@ cdef list _kept_values(State state, int code):
     # Below COUNTRY: ip, time and whole groups. These need more than one row.
     if code < COUNTRY or code == OWN_GROUP:
         return None
-    by_column, at = (state.values_by_row, code) if code < OWN else (state.own.values_by_row, code - OWN)
-    if by_column[at] is None:
+    if state.values_by_row[code] is None:
         rows = _table_of(state, code).count
         values = [_UNREAD] * min(rows, <Py_ssize_t>MOST_ROWS)
         # It holds texts and numbers only, so no cycle: a garbage collection need not visit them.
         PyObject_GC_UnTrack(values)
-        by_column[at] = values
-    return <list>by_column[at]
+        state.values_by_row[code] = values
+    return <list>state.values_by_row[code]
 
 
-cdef inline _Texts _table_of(State state, int code):
+cdef inline _Table _table_of(State state, int code):
     if code >= OWN:
-        return state.own.texts
+        return state.own.rows
     if code >= NETWORK:
         return state.networks
     return state.locations if code >= PLACE else state.country_texts
@@ -198,7 +197,7 @@ cdef int _find_kept(State state, Batch* batch, int code, list kept, Py_ssize_t* 
     """Find the rows in ``kept``, -1 for those outside, and prefetch the values or the texts."""
     cdef PyObject** values = PySequence_Fast_ITEMS(kept)
     cdef Py_ssize_t at, size = len(kept)
-    cdef _Texts table = _table_of(state, code)
+    cdef _Table table = _table_of(state, code)
     cdef PyObject* unread = <PyObject*>_UNREAD
     cdef bint is_unread = False
     # Two passes, pointers first, then their targets: a block waits once for each.
@@ -218,7 +217,7 @@ cdef int _find_kept(State state, Batch* batch, int code, list kept, Py_ssize_t* 
     if is_unread:
         for at in range(batch.count):
             if rows[at] >= 0 and values[rows[at]] == unread:
-                _prefetch_text(table, rows[at])
+                table.prefetch_text(rows[at])
     return 0
 
 

@@ -2,9 +2,9 @@
 # cython: freethreading_compatible=True, auto_pickle=False, binding=False
 """The period of a time zone from the bytes of its TZif file (RFC 9636), without Python objects.
 
-The first pass over a list of addresses needs hundreds of zones, each for the first time. This is the
-usual case of ``localtime``, ``tzif`` and ``tzrule``: a file of version 2 or later, whose footer has
-dates such as M3.5.0. ``localtime`` decides on all other files, malformed ones included.
+The first pass over a list of addresses needs hundreds of zones, each for the first time. This reads
+files of version 2 or later, whose footer has dates such as M3.5.0: all files of the tz database.
+``zoneinfo`` decides on all other files, damaged ones included (``python_zones``).
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -14,7 +14,7 @@ from libc.string cimport memchr, memcmp
 
 from geolookup.kernel._words cimport Text
 
-from geolookup.contract.localtime import Period
+from geolookup.contract.localtime import EARLIEST as _EARLIEST, LATEST as _LATEST, Period
 
 include "_tzif.pxi"
 
@@ -22,6 +22,8 @@ cdef enum:
     MOST_RUNS = 8  # of a local year; the tz database has at most five
     # Two changes in each of four years; see ``_set_year``.
     RULE_CHANGES = 8  # of a rule, in a year and those beside it
+
+cdef int64_t EARLIEST = _EARLIEST, LATEST = _LATEST
 
 
 cdef struct Change:
@@ -42,28 +44,38 @@ cdef struct Year:  # a local year, and the changes of the rule around it
     int run_count
 
 
+def period(str zone, int64_t second):
+    """Return the ``Period`` of a zone that holds a second; see ``python_zones.period``."""
+    from geolookup.contract.tzdatabase import zone_file  # here: opening needs no zone
+
+    file = None if zone is None else zone_file(zone)
+    if file is None:
+        return None
+    local = period_in_file(file.data, second)
+    if local is not None:
+        return local
+    from geolookup.kernel.python_zones import period as by_zoneinfo  # here: slow to import
+
+    return by_zoneinfo(zone, second)
+
+
 def period_in_file(bytes data, int64_t second):
-    """Return the period that holds a second, from a TZif file; None if ``localtime`` must decide."""
+    """Return the period that holds a second, from a TZif file; None if ``zoneinfo`` must decide."""
     cdef Rules rules
     cdef Year year
     cdef Run* run
-    cdef int64_t minutes
     cdef Text text = <Text>PyBytes_AS_STRING(data)
     if not _read_rules(text, text + PyBytes_GET_SIZE(data), &rules):
         return None
     run = _run_of(&rules, &year, second)
     if run == NULL:
         return None
-    # To the nearest minute: the offsets of mean times have seconds.
-    minutes = ((-run.clock.offset if run.clock.offset < 0 else run.clock.offset) + 30) // 60
-    sign = "-" if minutes and run.clock.offset < 0 else "+"
     return Period(
         run.start,
         run.end,
         PyUnicode_DecodeUTF8(<const char*>run.clock.name, run.clock.size, NULL),
-        minutes * (-60 if sign == "-" else 60),
+        run.clock.offset,
         _is_daylight(run, &year),
-        f"{sign}{minutes // 60:02d}:{minutes % 60:02d}",
     )
 
 
@@ -76,7 +88,7 @@ cdef Run* _run_of(Rules* rules, Year* year, int64_t second) noexcept nogil:
     if not _clock(rules, year, second, &clock):
         return NULL
     _set_year(rules, year, _year_of(second + clock.offset))
-    if not 2 <= year.year <= 9998 or not _fill_runs(rules, year):  # other periods are truncated
+    if not _fill_runs(rules, year):
         return NULL
     for at in range(year.run_count):
         if year.runs[at].start <= second < year.runs[at].end:
@@ -89,7 +101,7 @@ cdef bint _fill_runs(Rules* rules, Year* year) noexcept nogil:
     cdef int64_t first = _first_of_month(year.year, 1) * DAY
     cdef int64_t after = _first_of_month(year.year + 1, 1) * DAY
     # One day more on each side covers the local year in every zone.
-    cdef int64_t second = first - DAY, end = after + DAY, stop
+    cdef int64_t second = max(first - DAY, EARLIEST), end = min(after + DAY, LATEST), stop
     cdef Clock clock, later
     year.run_count = 0
     if not _clock(rules, year, second, &clock):
@@ -155,7 +167,7 @@ cdef bint _clock(Rules* rules, Year* year, int64_t second, Clock* clock) noexcep
 
 
 cdef void _set_year(Rules* rules, Year* year, int64_t number) noexcept nogil:
-    """Sort the changes of the rule in a year and those beside it; see ``tzrule.Rule.changes``."""
+    """Sort the changes of the rule in a year and those beside it."""
     cdef int64_t start, end, at
     year.year, year.count = number, 0
     if not rules.changes:
@@ -184,7 +196,7 @@ cdef void _put_change(Year* year, int64_t second, Clock* clock) noexcept nogil:
 
 
 cdef bint _is_daylight(Run* run, Year* year) noexcept nogil:
-    """Return whether a run is daylight saving; ``localtime._is_dst`` documents the decision."""
+    """Return whether a run is daylight saving; ``python_zones._is_dst`` documents the decision."""
     cdef int64_t nearest = 1 << 62, gap
     cdef bint yes = False, no = False, verdict
     cdef Run* other

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from geolookup.contract.types import Data
-    from geolookup.dataset.networks import Intervals, Network
+    from geolookup.dataset.networks import Network, PrefixSearch
     from geolookup.kernel.python_answer import Answer, View
 else:
 
@@ -28,6 +28,21 @@ else:
         return type(restore(None, None, 0))  # of the kernel of this process
 
 
+#: Attributes of types that are no address, by mistake: lists, bytes, networks, numbers, engines.
+_MISTAKES = ("__iter__", "__index__", "lookup_json")
+
+
+def check_type(call: str, ip: object) -> None:
+    """Raise TypeError for an argument that a caller cannot mean as one address.
+
+    Texts, addresses of ``ipaddress`` and missing values such as None and NaN are no mistake.
+    """
+    kind = type(ip)
+    if not issubclass(kind, str) and any(hasattr(kind, name) for name in _MISTAKES):
+        remedy = "pass the text of one address; get_many takes a list of them"
+        raise TypeError(f"{call}: ip is of type {kind.__name__}; {remedy}")
+
+
 def local_time(text: str | None) -> dt.datetime | None:
     """Return ``current_time`` as an aware datetime, with the offset of the zone."""
     from datetime import datetime
@@ -35,7 +50,7 @@ def local_time(text: str | None) -> dt.datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def prefix(state: Intervals, ip: object) -> Network:
+def prefix(state: PrefixSearch, ip: object) -> Network:
     """Return the largest aligned network around an address with one answer."""
     from geolookup.dataset.networks import network_of
 

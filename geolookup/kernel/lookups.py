@@ -109,8 +109,8 @@ class Get:
         name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
         or one list. A value is ``default`` if it is unknown, or if the address is malformed or
         private. Own columns (``"own.site_id"``, or all: ``"own"``) are as in ``own``.
-        ``answer`` describes ``at`` and ``clean``. Raises ValueError for an unknown field, TypeError
-        or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
+        ``answer`` describes ``ip``, ``at`` and ``clean``. Raises ValueError for an unknown field,
+        TypeError or ValueError for an invalid ``ip`` or ``at``, DatasetError for a damaged dataset.
         """
         raise NotImplementedError
 
@@ -141,12 +141,13 @@ class Lookups:
         aware datetime), ``answer.own.site_id`` (an own column), ``answer.prefix``,
         ``answer.to_dict()``: the envelope. Members are read on access, and an unknown value is
         None. All members are of one generation and of the instant ``at``: Unix seconds, an aware
-        datetime, or None for now. No address makes this raise: the answer for a malformed or
+        datetime, or None for now. No text makes this raise: the answer for a malformed or
         private one is false, has ``error_code`` and ``error_message``, and its members are None,
         but own columns of a private one can be known. Raises TypeError or ValueError for an invalid
-        ``at``, DatasetError for a damaged dataset; reading a member raises it too. With ``clean`` a
-        text may have more than the address: blanks, brackets, a port, a zone id, or it may be an
-        X-Forwarded-For list; see ``contract.cleaning.clean_text``.
+        ``at`` or an ``ip`` that is no single address (a list, bytes, a number), DatasetError for a
+        damaged dataset; reading a member raises it too. With ``clean`` a text may have more than
+        the address: blanks, brackets, a port, a zone id, or it may be an X-Forwarded-For list; see
+        ``contract.cleaning.clean_text``.
         """
         raise NotImplementedError
 

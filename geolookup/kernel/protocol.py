@@ -14,28 +14,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from geolookup.dataset.networks import Intervals
+from geolookup.dataset.networks import PrefixSearch
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from geolookup.contract.envelope import Object
+    from geolookup.contract.localtime import Period
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
     from geolookup.kernel.lookups import Lookups
     from geolookup.kernel.python_answer import Answer
-
-
-#: A column of texts: bytes, offsets, validity as in Arrow or None and its first bit, the indices of
-#: a dictionary (below 0: null) or None, and whether the texts are cells of CSV.
-Part = tuple[
-    "NDArray[np.uint8]",
-    "NDArray[np.int64]",
-    "NDArray[np.uint8] | None",
-    int,
-    "NDArray[np.int32] | None",
-    bool,
-]
 
 
 class Locator(Protocol):
@@ -68,7 +58,7 @@ class Locator(Protocol):
         """
 
 
-class State(Locator, Intervals, Protocol):
+class State(Locator, PrefixSearch, Protocol):
     """An open dataset and the caches of its rows; an engine replaces it as a whole.
 
     Every method raises DatasetError if an index of the dataset points outside its table.
@@ -77,6 +67,18 @@ class State(Locator, Intervals, Protocol):
     """
 
     def __init__(self, dataset: Dataset) -> None: ...
+
+    def interval_ipv4(self, value: int) -> int:
+        """Return the position of the IPv4 interval that holds a 32-bit integer."""
+
+    def interval_ipv6(self, value: int) -> int:
+        """Return the position of the IPv6 interval that holds a 128-bit integer."""
+
+    def rows(self, family: int, interval: int) -> tuple[int, int]:
+        """Return the location and network rows of an interval of one family."""
+
+    def record(self, location_row: int, network_row: int) -> Object:
+        """Return data without ip, ip_type and time; the caller may change it."""
 
     def locate_texts(
         self,
@@ -182,17 +184,6 @@ class Implementation(Protocol):
     def document(self, texts: dict[str, str]) -> None:
         """Set the docstrings of the calls of ``Kernel``, by their names."""
 
-    def checksums(
-        self,
-        data: NDArray[np.uint8],
-        offsets: NDArray[np.int32],
-        sums: NDArray[np.uint32],
-    ) -> None:
-        """Fill in the CRC-32C (RFC 3720) of the n texts ``data[offsets[i] : offsets[i + 1]]``.
-
-        ``offsets`` has n + 1 items. Raises ValueError for a text outside ``data``.
-        """
-
     def gather(
         self,
         table: NDArray[np.uint8],
@@ -226,6 +217,12 @@ class Implementation(Protocol):
         For a text that is malformed or outside ``data``, family and halves are 0.
         """
 
+    def period(self, zone: str | None, second: int) -> Period | None:
+        """Return the period of a zone that holds a Unix second; None for an unknown zone.
+
+        Raises DatasetError for a damaged zone file.
+        """
+
     def restore(
         self, data: Data | None, prefix: str | None, code: int, own: dict[str, Any] | None = None
     ) -> Answer:
@@ -235,131 +232,27 @@ class Implementation(Protocol):
         or 0. ``own`` is None if the dataset has no own columns.
         """
 
-    def split_log_lines(
-        self,
-        data: NDArray[np.uint8],
-        starts: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        combined: bool,
-        parts: NDArray[np.int64],
-    ) -> None:
-        """Split the n lines ``data[start : start + length]`` of a web server's log.
-
-        The common log format: ``ip ident user [time] "request" status size``; the combined one
-        has ``"referer" "user agent"`` after it. In both a blank and any text may follow. A
-        backslash in quotes escapes the next byte. ``status`` has three digits, ``size`` at most 18,
-        or they are ``-``. ``parts`` has the shape (10, 2, n); it is filled with the first byte in
-        ``data`` and the length of each field, in the order given, the text after them last. The
-        length of an absent field is -1, and of all fields of a malformed line.
-        """
-
-    def copy_texts(
-        self,
-        data: NDArray[np.uint8],
-        starts: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        out: NDArray[np.uint8],
-    ) -> None:
-        """Copy the n texts ``data[start : start + length]`` to ``out``, one after the other.
-
-        A length below 0 marks a missing text. Raises ValueError for a text outside ``data``, and
-        if the texts are shorter or longer than ``out``.
-        """
-
-    def split_records(
-        self,
-        data: NDArray[np.uint8],
-        delimiters: NDArray[np.uint8],
-        columns: int,
-        keys: NDArray[np.int64],
-        lines: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        texts: NDArray[np.uint8],
-        text_offsets: NDArray[np.int64],
-        valid: NDArray[np.uint8],
-    ) -> int:
-        """Split whole records of CSV (RFC 4180); return their number n.
-
-        ``delimiters`` are the one to read, and the one to write. ``lines`` is filled with the
-        records without line ends, a cell in quotes only if it must be, and ``offsets`` with their
-        n + 1 bounds. An empty text is ``""``, a null cell is empty. ``keys`` are numbers of
-        columns, ascending. For each, a row of ``texts``, ``text_offsets`` and ``valid`` is filled
-        with the texts of its cells, their bounds, and 0 for a null cell.
-
-        ``lines`` has room for three times the bytes of ``data`` and 3 more, ``offsets`` and the
-        columns have room for as many records as ``valid``. The result is -1 if a record has
-        another number of columns, if text follows a closing quote, if a quote is not closed, or
-        if there are more records. Of one column, an empty line is a record.
-        """
-
-    def join_texts(
-        self,
-        parts: list[bytes | Part],
-        first: int,
-        delimiter: str,
-        null: bytes,
-        offsets: NDArray[np.int64],
-        out: NDArray[np.uint8],
-    ) -> int:
-        """Join the parts of each row, from the row ``first`` on; return the number of rows done.
-
-        ``offsets`` has n + 1 items; the rows are written to ``out`` from ``offsets[first]`` on,
-        and the end of each to ``offsets``. It stops before a row for which ``out`` can be too
-        small: a cell of k bytes needs 2k + 2. Null is written as ``null``. Raises ValueError
-        for a text outside its data.
-        """
-
-    def count_nodes(self, highs: NDArray[np.uint64], lows: NDArray[np.uint64]) -> int:
-        """Return how many nodes the search tree of n boundaries has.
-
-        The boundaries are 128-bit integers in halves, ascending from above 0: each is the first
-        address of a range that reaches to before the next one. The tree is the smallest binary
-        tree over all prefixes, one bit a node: a prefix that lies in one range has no node, but
-        a value. Without boundaries the tree is empty. Raises ValueError if they do not ascend.
-        """
-
-    def fill_nodes(
-        self,
-        highs: NDArray[np.uint64],
-        lows: NDArray[np.uint64],
-        values: NDArray[np.uint32],
-        nodes: NDArray[np.uint32],
-    ) -> None:
-        """Fill in the nodes (count, 2) of the search tree that ``count_nodes`` describes.
-
-        ``values`` has n + 1 items, one per range: the first is for the addresses before the
-        first boundary. A node has a number or a value for its bit 0, and one for its bit 1: the
-        number of the next node, or the value of the range in which the prefix lies. The root is
-        number 0, and the nodes of the prefix of zeros are numbered by their lengths. Raises
-        ValueError if the arrays do not fit, or the boundaries do not ascend.
-        """
-
-    def find_addresses(
-        self,
-        data: NDArray[np.uint8],
-        begin: int,
-        end: int,
-        starts: NDArray[np.int64],
-        ends: NDArray[np.int64],
-        families: NDArray[np.uint8],
-        highs: NDArray[np.uint64],
-        lows: NDArray[np.uint64],
-    ) -> int:
+    def find_addresses(self, text: bytes, begin: int, end: int) -> bytes:
         """Find the addresses in a text that begin at the bytes ``begin`` to ``end - 1`` of it.
 
-        Fills in the first byte of each, the byte after its last, its family and the halves of
-        its integer, in their order. Returns how many there are, or the length of the columns if
-        there are at least as many. No decision depends on more than 64 bytes before or after the
-        first byte of an address. Raises ValueError if the part is outside the text.
+        Returns records of five integers of 64 bits, in the order of the addresses: the first byte
+        of each, the byte after its last, its family and the halves of its integer. No decision
+        depends on more than 64 bytes before or after the first byte of an address. Raises
+        ValueError if the part is outside the text.
 
         A *word* is of ASCII letters, digits and underscores. An address is as
         ``contract.address`` parses it, with these bounds:
 
         - Not before it: a byte of a word or a dot; a hyphen with a letter or an underscore
           before it (``lib-1.2.3.4``); a slash after a name of a product (``Chrome/120.0.0.0``):
-          up to 32 bytes of words, dots, hyphens and plus signs, with no other slash before them.
+          up to 32 bytes of words, dots, hyphens and plus signs, with no slash or ``%2F`` before
+          them.
         - Not after it: a byte of a word; a dot with a byte of a word after it; a hyphen
           with a letter or an underscore after it.
+        - An escape counts before it as the byte that it stands for: ``%22``, ``%2522``, and
+          quoted-printable ``=3D`` in capitals, unless the text after the ``=`` may be an address
+          (``ip=208.8.8.8``): a colon follows one to four hexadecimal digits, or a dot one to three
+          digits.
         - An IPv6 address begins where its run of hexadecimal digits and colons begins; or after
           the first colon of the run, if at most four digits are before that colon and the run
           continues a word (``ip6:2001:db8::1``). It ends where the run ends, or before the last

@@ -16,6 +16,7 @@ from geolookup.contract.localtime import instant
 from geolookup.contract.paths import names_of, unknown_field
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import ClosedError, ContractError
+from geolookup.kernel.answers import check_type
 from geolookup.kernel.lookups import Lookups
 from geolookup.kernel.python_own import own_members, own_table, own_value
 from geolookup.kernel.python_rows import data_of, value_of
@@ -23,29 +24,17 @@ from geolookup.kernel.python_state import State, find, resolve
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Data, Envelope
-    from geolookup.dataset.checksums import checksums
     from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
-    from geolookup.kernel.python_cells import join_texts, split_records
-    from geolookup.kernel.python_texts import (
-        copy_texts,
-        find_addresses,
-        parse_texts,
-        split_log_lines,
-    )
-    from geolookup.kernel.python_tree import count_nodes, fill_nodes
+    from geolookup.kernel.python_texts import find_addresses, parse_texts
+    from geolookup.kernel.python_zones import period
 else:
     #: The modules of functions that a first lookup does not need. Some of them import numpy.
     _LAZY = {
-        "checksums": "geolookup.dataset.checksums",
         "gather": "geolookup.kernel.columns",
+        "period": "geolookup.kernel.python_zones",
         "restore": "geolookup.kernel.python_answer",
-        **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
-        **dict.fromkeys(("join_texts", "split_records"), "geolookup.kernel.python_cells"),
-        **dict.fromkeys(
-            ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
-            "geolookup.kernel.python_texts",
-        ),
+        **dict.fromkeys(("find_addresses", "parse_texts"), "geolookup.kernel.python_texts"),
     }
 
     def __getattr__(name: str) -> Any:
@@ -59,18 +48,12 @@ else:
 __all__ = [
     "Kernel",
     "State",
-    "checksums",
-    "copy_texts",
-    "count_nodes",
     "document",
-    "fill_nodes",
     "find_addresses",
     "gather",
-    "join_texts",
     "parse_texts",
+    "period",
     "restore",
-    "split_log_lines",
-    "split_records",
 ]
 
 
@@ -128,10 +111,10 @@ class Kernel(Lookups):
         second = int(time()) if at is None else instant(at)
         if clean:
             ip = _clean(ip)
-        if more or not isinstance(field, str):
-            paths = _paths(state, names_of((field, *more)), "get")
-            return _values(state, ip, paths, second, default)
-        return _values(state, ip, _paths(state, (field,), "get"), second, default)[0]
+        paths = _paths(state, names_of((field, *more)), "get")
+        check_type("get", ip)
+        values = _values(state, ip, paths, second, default)
+        return values if more or not isinstance(field, str) else values[0]
 
     def answer(self, ip: object, *, at: Any = None, clean: bool = False) -> Answer:
         """See ``Lookups``."""
@@ -140,6 +123,7 @@ class Kernel(Lookups):
         state = self._state or self._open_state()
         if clean:
             ip = _clean(ip)
+        check_type("answer", ip)
         return answer_of(state, ip, int(time()) if at is None else instant(at))
 
     def own(self, ip: object, *, clean: bool = False) -> dict[str, Any] | None:

@@ -13,7 +13,6 @@ from geolookup.contract.address import effective, parse
 from geolookup.contract.fields import OWN, TEXTS
 from geolookup.contract.paths import unknown_field
 from geolookup.dataset.files import Dataset, outside
-from geolookup.dataset.rows import members
 from geolookup.errors import InvalidAddressError
 from geolookup.kernel.python_rows import Cache, copied
 
@@ -28,10 +27,9 @@ class OwnTable:
     def __init__(self, dataset: Dataset) -> None:
         columns = dataset.schema.own
         texts: Any = dataset.own_rows  # not None, nor are the rows of the intervals
-        self.names = tuple(field.member for field in columns)
         self.lists = tuple(field.member for field in columns if field.type == TEXTS)
         self.intervals: dict[int, Any] = {4: dataset.ipv4_own, 6: dataset.ipv6_own}
-        self.rows = Cache(lambda row: members(self.names, texts[row]))
+        self.rows = Cache(texts.members)
 
 
 def own_table(state: State, call: str) -> OwnTable:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from geolookup.contract import envelope
 from geolookup.contract.envelope import Object
 from geolookup.contract.fields import FIELDS, TEXTS, members
-from geolookup.dataset import rows
 from geolookup.dataset.files import Dataset, outside
 
 if TYPE_CHECKING:
@@ -49,48 +48,45 @@ class Cache(dict[int, _V], Generic[_V]):
         return value
 
 
-class _Country:
-    """A row of the country table: JSON pieces, and templates of location and currency."""
-
-    __slots__ = ("currency", "currency_json", "head", "location")
-
-    def __init__(self, texts: list[bytes]) -> None:
-        self.head = envelope.country_json(texts)
-        self.currency_json = envelope.currency_json(texts)
-        self.location = rows.country(texts)
-        self.currency = rows.currency(texts)
+def _country(known: Object) -> tuple[Object, Object]:
+    """Return a location with only the country known, and its currency."""
+    location = {name: known.get(name) for name in members(FIELDS, "location")}
+    return location, {name: known[name] for name in members(FIELDS, "currency")}
 
 
 class Rendering:
     """Renders rows of a dataset as parts of answers."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
-        self._countries = Cache(lambda row: _Country(rows.split(dataset.countries[row])))
+        self._dataset, countries = dataset, dataset.countries
+        # Not a method: a reference cycle would keep the files of a closed dataset open.
+        self._countries = Cache(lambda row: _country(countries.members(row)))
 
     def location_json(self, row: int) -> tuple[bytes, int, bytes]:
         """Return the JSON of a location, the row of its zone, and the JSON of its currency."""
         dataset = self._dataset
-        country = self._countries[dataset.location_countries[row]]
-        tail = envelope.place_json(rows.split(dataset.locations[row]))
-        return country.head + tail, dataset.location_zones[row], country.currency_json
+        country = dataset.countries.texts(dataset.location_countries[row])
+        location = envelope.country_json(country) + envelope.place_json(
+            dataset.locations.texts(row)
+        )
+        return location, dataset.location_zones[row], envelope.currency_json(country)
 
     def location(self, row: int) -> tuple[Object, int, Object]:
         """Return a location, the row of its zone, and its currency."""
         dataset = self._dataset
-        country = self._countries[dataset.location_countries[row]]
-        location = country.location.copy()
-        location.update(rows.place_members(dataset.locations[row]))
-        return location, dataset.location_zones[row], country.currency
+        country, currency = self._countries[dataset.location_countries[row]]
+        return country | dataset.locations.members(row), dataset.location_zones[row], currency
 
     def network_json(self, row: int) -> bytes:
         """Return the JSON of a network, with the end of the envelope."""
-        texts = rows.split(self._dataset.networks[row])
-        return envelope.network_json(texts) + envelope.TAIL
+        return envelope.network_json(self._dataset.networks.texts(row)) + envelope.TAIL
 
     def network(self, row: int) -> Object:
-        """Return a network."""
-        return rows.network(self._dataset.networks[row])
+        """Return a network; an unknown asn is left out."""
+        network = self._dataset.networks.members(row)
+        if network["asn"] is None:
+            del network["asn"]
+        return network
 
 
 #: The members of objects that are lists.

@@ -17,14 +17,15 @@ from geolookup.contract.address import (
     parse,
     parse_ipv4,
 )
-from geolookup.contract.envelope import Object
+from geolookup.contract.envelope import Object, to_json
 from geolookup.contract.fields import NAMES, OWN
-from geolookup.contract.localtime import time_json, time_object
+from geolookup.contract.localtime import time_object
 from geolookup.contract.special import classes, is_private
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import PrivateAddressError
 from geolookup.kernel.python_own import OwnTable, own_table
 from geolookup.kernel.python_rows import Cache, Match, Rendering, copied_location, copied_network
+from geolookup.kernel.python_zones import period
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Envelope, Time
@@ -87,7 +88,7 @@ class State:
             rows = find(self, ip)[2]
         except PrivateAddressError:
             rows = 0, 0
-        return *rows, prefix_length(self, *parse(ip))
+        return *rows, prefix_length(self.dataset, *parse(ip))
 
     def record(self, location_row: int, network_row: int) -> Object:
         """See ``protocol.State``."""
@@ -177,14 +178,16 @@ class State:
         """Return the JSON of the time object, cached for one second."""
         cached = self._times_json.get(zone)
         if cached is None or cached[0] != second:
-            cached = self._times_json[zone] = second, time_json(self._zones[zone], second)
+            cached = self._times_json[zone] = second, to_json(self._time(zone, second))
         return cached[1]
 
     def _time(self, zone: int, second: int) -> Time:
         """Return the time object, cached for one second; callers copy it."""
         cached = self._times.get(zone)
         if cached is None or cached[0] != second:
-            cached = self._times[zone] = second, time_object(self._zones[zone], second)
+            name = self._zones[zone]
+            time = time_object(name, period(name, second), second)
+            cached = self._times[zone] = second, time
         return cached[1]
 
 

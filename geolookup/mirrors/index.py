@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from geolookup.contract.gregorian import read_timestamp
-from geolookup.dataset.checksums import canonical
+from geolookup.dataset.digests import canonical
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
 from geolookup.signing.envelope import open_envelope, seal

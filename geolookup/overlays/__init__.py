@@ -21,7 +21,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from geolookup.dataset.checksums import check_digests
+from geolookup.dataset.digests import check_digests
 from geolookup.dataset.files import Dataset
 from geolookup.errors import BuildError, DatasetError
 from geolookup.filesystem import atomic, opener

@@ -6,11 +6,13 @@ Codes and the words of a fixed list match in any case; other texts are as in ans
 from __future__ import annotations
 
 import math
+import operator as op
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from numbers import Real
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 from geolookup.contract.countries import ALPHA_3
 from geolookup.contract.fields import BOOLEAN, DEGREES, LIMITS, REAL, TEXT, TEXTS, Field
@@ -22,13 +24,38 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 #: The most characters of a value in a message.
 _LONGEST = 60
 _TRUTHS = {"true": True, "false": False}
-#: The values of a field by its path, of those that have fixed ones beside ``Field.words``.
-_FIXED: Mapping[str, Callable[[], Any]] = {
-    "location.continent_code": lambda: ("AF", "AN", "AS", "EU", "NA", "OC", "SA"),
-    "location.country_code": lambda: ALPHA_3,
-    "location.country_code_iso3": ALPHA_3.values,
-    "location.country_neighbors": lambda: ALPHA_3,
-    "time.zone": zone_names,
+_COMPARE = {">=": op.ge, "<=": op.le, ">": op.gt, "<": op.lt}
+
+
+class Fixed(NamedTuple):
+    """The values that a field can have, by their texts in lower case.
+
+    ``kind`` names one in a message, ``remedy`` is for another one.
+    """
+
+    values: Mapping[str, str]
+    kind: str
+    remedy: str
+
+
+_CONTINENTS = ("AF", "AN", "AS", "EU", "NA", "OC", "SA")
+_COUNTRY = "write one such as AT or DE"
+_ALPHA_2: tuple[Callable[[], Iterable[str]], str, str] = (
+    lambda: ALPHA_3,
+    "an ISO 3166 code of two letters",
+    _COUNTRY,
+)
+#: By path, the fields that have fixed values beside ``Field.words``.
+_FIXED = {
+    "location.continent_code": (
+        lambda: _CONTINENTS,
+        "the code of a continent",
+        "write AF, AN, AS, EU, NA, OC or SA",
+    ),
+    "location.country_code": _ALPHA_2,
+    "location.country_code_iso3": (ALPHA_3.values, "an ISO 3166 code of three letters", _COUNTRY),
+    "location.country_neighbors": _ALPHA_2,
+    "time.zone": (zone_names, "an IANA time zone", "write one such as Europe/Vienna"),
 }
 #: A field of capital letters; datasets may have codes of their own.
 _CAPITALS = (*(path for path in _FIXED if path.startswith("location.")), "currency.code")
@@ -38,10 +65,17 @@ _CURRENCY = re.compile("[A-Z]{3}")
 
 
 @lru_cache  # bounded: own columns are other fields in each dataset
-def fixed_values(field: Field) -> Mapping[str, str]:
-    """Return the values of a field that has fixed ones, each by its text in lower case."""
-    values = field.words or (_FIXED[field.path]() if field.path in _FIXED else ())
-    return {value.casefold(): value for value in values}
+def fixed_values(field: Field) -> Fixed | None:
+    """Return the fixed values of a field; None if it can have any."""
+    if field.words:
+        values, kind = field.words, f"a {field.member}"
+        remedy = f"write one of {', '.join(sorted(field.words))}"
+    elif field.path in _FIXED:
+        read, kind, remedy = _FIXED[field.path]
+        values = tuple(read())
+    else:
+        return None
+    return Fixed({value.casefold(): value for value in values}, kind, remedy)
 
 
 def typed_value(field: Field, value: Any) -> Any:
@@ -60,7 +94,8 @@ def typed_value(field: Field, value: Any) -> Any:
         kind = "true or false"
     else:
         number = _number(field, value)
-        if number is not None:
+        is_whole = field.type == REAL or isinstance(number, int)
+        if number is not None and is_whole and field.least <= number <= field.most:
             return number
         kind = f"numbers {_limits(field)}"
     raise ValueError(f"{value_for_message(value)} is not a {field.path}: its values are {kind}")
@@ -71,13 +106,13 @@ def _in_answers(field: Field, text: str) -> str:
     if not text.isascii():  # the capitals of "ß" would be SS, South Sudan
         return text
     is_code = field.path in _CAPITALS and len(text) <= _CODE
-    default = text.upper() if is_code else text
-    return fixed_values(field).get(text.casefold(), default)
+    default, fixed = text.upper() if is_code else text, fixed_values(field)
+    return fixed.values.get(text.casefold(), default) if fixed else default
 
 
 def value_for_message(value: object) -> str:
     """Return a value as a message names it; one that may be an address is not in it."""
-    if is_address_or_network(value):
+    if isinstance(value, str) and is_address_or_network(value):
         return "an address"
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
@@ -89,31 +124,29 @@ def _is_text(value: object) -> bool:
 
 
 def _number(field: Field, value: Any) -> float | None:
-    """Return a number that the column of a field can have, or None."""
+    """Return a number, or that of a text; None for any other value, infinity and NaN.
+
+    For fields of integers, a whole number is an ``int``.
+    """
     if isinstance(value, str):
         # "AS15169" is 15169.
         text = value[2:] if field.member == "asn" and value[:2].upper() == "AS" else value
-        try:
-            value = float(text) if field.type == REAL else int(text)
-        except ValueError:
-            return None
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(_float(value)):
+        for read in (float, int):  # an integer beyond 2^53 is not rounded
+            with suppress(ValueError):
+                value = read(text)
+    if isinstance(value, bool) or not isinstance(value, Real):
         return None
-    # 64512.0 is accepted, 0.5 is not.
-    number = float(value) if field.type == REAL else math.floor(cast(Any, value))
-    return number if number == value and field.least <= number <= field.most else None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    if field.type != REAL and math.isfinite(number) and number.is_integer():
+        return math.floor(value)
+    return number if math.isfinite(number) else None
 
 
 def _limits(field: Field) -> str:
     return f"from {field.least:.12g} to {field.most:.12g}"
-
-
-def _float(value: Any) -> float:
-    """Return a number; infinity for one that is greater than any of this type."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def beginning(field: Field, value: Any) -> str:
@@ -132,48 +165,27 @@ def bound(field: Field, operator: str, values: list[Any]) -> float:
     """
     if field.type in (TEXT, TEXTS, BOOLEAN):
         raise ValueError(f"{operator} is for numbers; the values of {field.path} are not numbers")
-    try:
-        (value,) = values
-        whole = _whole(field, value)
-        number: float = _float(value) if whole is None else whole
-    except (TypeError, ValueError):
-        number = math.nan
-    if math.isnan(number):
+    number = _number(field, values[0]) if len(values) == 1 else None
+    if number is None:
         raise ValueError(f"{field.path}{operator} takes one number")
-    is_above = operator.startswith(">")
-    outermost = field.most if is_above else field.least
-    can_meet = number < outermost if is_above else number > outermost
-    if not can_meet and (number != outermost or operator in (">", "<")):
+    if not _COMPARE[operator](field.most if operator[0] == ">" else field.least, number):
         raise ValueError(
             f"no {field.path} is {operator}{number:.12g}: its values are {_limits(field)}"
         )
-    return number
-
-
-def _whole(field: Field, value: Any) -> int | None:
-    """Return a bound for a column of integers; None for any other number, and beyond int64."""
-    if field.type == REAL or isinstance(value, bool) or not isinstance(value, int | str):
-        return None
-    try:
-        number = int(value)
-    except ValueError:
-        return None
     least, most = LIMITS["int64"]
-    return number if least <= number <= most else None
+    return number if least <= number <= most else float(number)
 
 
-def place_numbers(value: Any) -> list[float]:
+def place_numbers(value: Any) -> tuple[float, ...]:
     """Return the three numbers of a circle, the four of a box, or none for any other value."""
     try:
-        numbers = [] if isinstance(value, str) else [_float(number) for number in value]
-    except (TypeError, ValueError):
-        return []
-    if len(numbers) == 3 and _are_degrees(numbers[:2]) and numbers[2] >= 0:
-        return numbers
-    # (south, west) and (north, east), each a latitude and a longitude.
-    is_box = len(numbers) == 4 and all(map(_are_degrees, (numbers[:2], numbers[2:])))
-    return numbers if is_box and numbers[0] <= numbers[2] else []
-
-
-def _are_degrees(numbers: list[float]) -> bool:
-    return all(abs(number) <= most for number, most in zip(numbers, DEGREES.values(), strict=True))
+        numbers = () if isinstance(value, str) else tuple(map(float, value))
+    except (TypeError, ValueError, OverflowError):
+        return ()
+    latitude, longitude = DEGREES.values()
+    # A box is south, west, north and east.
+    limits = {3: (latitude, longitude, math.inf), 4: (latitude, longitude) * 2}.get(len(numbers))
+    if not limits or not all(abs(item) <= most for item, most in zip(numbers, limits, strict=True)):
+        return ()
+    is_ordered = numbers[2] >= 0 if len(numbers) == 3 else numbers[0] <= numbers[2]
+    return numbers if is_ordered else ()

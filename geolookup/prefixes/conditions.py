@@ -21,18 +21,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-import pyarrow.compute as pc
-
 from geolookup.contract.fields import BOOLEAN, DEGREES, LOCATION, NAMES, OWN_PREFIX, STORED, Field
 from geolookup.contract.paths import resolve_field, unknown_field
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.errors import suggestion
 from geolookup.prefixes.condition_values import beginning, bound, place_numbers, typed_value
-from geolookup.prefixes.predicates import Among, Around, Comparison, InBox, Predicate, StartsWith
 
 #: What ``conditions_of`` takes.
 Where = str | Mapping[str, Any] | Iterable[str | Mapping[str, Any]] | None
-_COMPARE = {">=": pc.greater_equal, "<=": pc.less_equal, ">": pc.greater, "<": pc.less}
 _FIELD, _OPERATOR = r"\s*([^\s=<>~^]+)\s*", r"(>=|<=|\^=|[=<>~])"
 _TEXT = re.compile(rf"{_FIELD}{_OPERATOR}(.*)", re.DOTALL)
 #: "asn>=" -> "asn" and ">="; "asn" has no operator.
@@ -45,13 +41,15 @@ _ITEM = re.compile(r"""(?:\s*"((?:[^"]|"")*)"\s*|([^",]*))(,|$)""")
 
 
 class Condition(NamedTuple):
-    """The conditions on fields of one table; with ``negated`` none of them may be met.
+    """A condition on a field, or on both coordinates; with ``negated`` it may not be met.
 
-    ``call`` is the call or option that stated the condition: messages begin with it.
+    ``predicates.meets`` describes operators and values. ``call`` is the call or option that stated
+    the condition: messages begin with it.
     """
 
     fields: tuple[Field, ...]
-    predicate: Predicate
+    operator: str
+    values: tuple[Any, ...]
     negated: bool
     call: str
 
@@ -64,8 +62,7 @@ def conditions_of(
     The key ``"not"`` of a mapping has conditions that must not be met. ``call`` is the call
     or option that was made, ``schema`` has the fields of the dataset that is asked. Raises
     ValueError for a name that no stored field has, a value that the field cannot have, and a
-    malformed text; TypeError for conditions that are neither texts
-    nor mappings.
+    malformed text; TypeError for conditions that are neither texts nor mappings.
     """
     return tuple(_Reader(call, schema).conditions(where, negated=negated))
 
@@ -145,28 +142,26 @@ class _Reader:
 
     def _condition(self, name: str, operator: str, value: Any, negated: bool) -> Condition:
         if operator == "~":
-            if name != LOCATION:
-                raise self._error(f"only {LOCATION} has a distance or a box; write {LOCATION}~…")
-            return Condition(_COORDINATES, self._area(value), negated, self._call)
+            return Condition(_COORDINATES, "~", self._place(name, value), negated, self._call)
         field = resolve_field(name, self._fields, self._call)
         values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
         try:
-            predicate = _predicate(field, operator, values)
+            checked = _checked(field, operator, values)
         except ValueError as error:
             raise self._error(str(error)) from None
-        return Condition((field,), predicate, negated, self._call)
+        return Condition((field,), operator, checked, negated, self._call)
 
-    def _area(self, value: Any) -> Predicate:
-        """Return the circle of three numbers, or the box of four."""
+    def _place(self, name: str, value: Any) -> tuple[float, ...]:
+        """Return the three numbers of a circle, or the four of a box."""
+        if name != LOCATION:
+            raise self._error(f"only {LOCATION} has a distance or a box; write {LOCATION}~…")
         numbers = place_numbers(value)
-        if len(numbers) == 3:
-            return Around(*numbers)
-        if len(numbers) == 4:
-            return InBox(*numbers)
-        raise self._error(
-            "location~ takes a latitude, a longitude and a distance, such as 48.2,16.4,50km, or "
-            "the south, west, north and east of a box, such as 46.3,9.5,49.1,17.2"
-        )
+        if not numbers:
+            raise self._error(
+                "location~ takes a latitude, a longitude and a distance, such as 48.2,16.4,50km, "
+                "or the south, west, north and east of a box, such as 46.3,9.5,49.1,17.2"
+            )
+        return numbers
 
     def _error(self, text: str) -> ValueError:
         return ValueError(f"{self._call}: {text}")
@@ -176,13 +171,12 @@ class _Reader:
         return TypeError(f"{self._call}: a condition is a text or a mapping, not {kind}")
 
 
-def _predicate(field: Field, operator: str, values: list[Any]) -> Predicate:
+def _checked(field: Field, operator: str, values: list[Any]) -> tuple[Any, ...]:
     if operator == "=":
-        known_values = tuple(typed_value(field, value) for value in values if value is not None)
-        return Among(known_values, unknown=None in values)
+        return tuple(None if value is None else typed_value(field, value) for value in values)
     if operator == "^=":
-        return StartsWith(tuple(beginning(field, value) for value in values))
-    return Comparison(_COMPARE[operator], bound(field, operator, values))
+        return tuple(beginning(field, value) for value in values)
+    return (bound(field, operator, values),)
 
 
 def _place_texts(text: str) -> list[str]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from itertools import product, repeat
 from string import Template
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from geolookup.errors import line_text
 
@@ -25,8 +25,24 @@ Lists: TypeAlias = "Mapping[int, Iterable[pa.Array]]"
 #: of a prefix) and the value of each field of ``--by``. Each family has a batch of structs,
 #: perhaps an empty one, for their members.
 EntryKind = Literal["prefix", "range", "row"]
-#: The members of ``Changes``.
-ListName = Literal["added", "removed"]
+_PREFIX = re.compile(rb"(?<![\w.:/])[0-9A-Fa-f.:]+/[0-9]+(?![\w.:/])")
+#: Stands for the text of an entry while a template is filled in.
+_ENTRY = "\0"
+
+
+class Name(NamedTuple):
+    """A name in an output that the user chooses.
+
+    It is not escaped in the output. Its form, the pattern in words, keeps it one word in every
+    syntax, so no name can add a rule, and within the length that each tool accepts with its suffix.
+    """
+
+    default: str
+    pattern: str
+    form: str
+    help: str
+
+
 _WORD = r"[A-Za-z][A-Za-z0-9_]{0,22}", "a letter, then letters, digits and _, at most 23 characters"
 _TARGET = (
     r"[A-Za-z][A-Za-z0-9_-]{0,27}",
@@ -37,65 +53,47 @@ _ACL = (
     r"#[0-9]{1,9}|[A-Za-z0-9_./@:+-]{1,1024}",
     "a path of letters, digits and . _ / @ : + -, or # and a number",
 )
+NAMES = {
+    "name": Name(
+        "geolookup", *_WORD, "Name of the set, chain, variable, constant or object group."
+    ),
+    "table": Name("geolookup", *_TARGET, "Table of nftables that has the sets."),
+    "target": Name("DROP", *_TARGET, "Target of the rules of iptables."),
+    "value": Name("1", *_VALUE, "Value of nginx's variable for addresses in the list."),
+    "acl": Name(
+        "/etc/haproxy/geolookup.lst",
+        *_ACL,
+        "File of the ACL in HAProxy's configuration, or # and its number.",
+    ),
+}
 #: Chains of iptables, because a file would empty them, and targets of its rules.
 _RESERVED = ("INPUT", "FORWARD", "OUTPUT", "ACCEPT", "DROP", "QUEUE", "RETURN")
-_PREFIX = re.compile(rb"(?<![\w.:/])[0-9A-Fa-f.:]+/[0-9]+(?![\w.:/])")
-#: Stands for the text of an entry while a template is filled in.
-_ENTRY = "\0"
 
 
-class Changes(NamedTuple):
-    """The entries added to lists and removed from them. Both have the same families."""
+def checked_names(**chosen: str) -> dict[str, str]:
+    """Return all names of an output, those not chosen by default.
 
-    added: Lists
-    removed: Lists
-
-
-def _setting(default: str, form: tuple[str, str], described: str) -> Any:
-    return field(default=default, metadata={"form": form, "help": described})
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Names in an output, set by the user.
-
-    A name is not escaped in the output. Its form keeps it one word in every syntax, so no name
-    can add a rule, and within the length that each tool accepts with its suffix.
+    Raises ValueError for a name that is not a word of the syntaxes.
     """
-
-    name: str = _setting(
-        "geolookup", _WORD, "Name of the set, chain, variable, constant or object group."
-    )
-    table: str = _setting("geolookup", _TARGET, "Table of nftables that has the sets.")
-    target: str = _setting("DROP", _TARGET, "Target of the rules of iptables.")
-    value: str = _setting("1", _VALUE, "Value of nginx's variable for addresses in the list.")
-    acl: str = _setting(
-        "/etc/haproxy/geolookup.lst",
-        _ACL,
-        "File of the ACL in HAProxy's configuration, or # and its number.",
-    )
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a name that is not a word of the syntaxes."""
-        for setting in fields(self):
-            pattern, form = setting.metadata["form"]
-            text = getattr(self, setting.name)
-            if not re.fullmatch(pattern, text, re.ASCII):
-                raise ValueError(f"{setting.name} {line_text(text)!r} is not {form}")
-        if self.name in _RESERVED:
-            raise ValueError(f"name {self.name!r} belongs to iptables; choose another name")
+    names = {member: name.default for member, name in NAMES.items()} | chosen
+    for member, text in names.items():
+        if not re.fullmatch(NAMES[member].pattern, text, re.ASCII):
+            raise ValueError(f"{member} {line_text(text)!r} is not {NAMES[member].form}")
+    if names["name"] in _RESERVED:
+        raise ValueError(f"name {names['name']!r} belongs to iptables; choose another name")
+    return names
 
 
 @dataclass(frozen=True)
 class Entries:
     """The entries of a family: the template of one, and the text between two.
 
-    ``of`` chooses one of the lists of changes. With ``limit``, the two templates of ``command``
-    stand around each ``limit`` entries.
+    ``removed`` chooses the entries that changes remove. With ``limit``, the two templates of
+    ``command`` stand around each ``limit`` entries.
     """
 
     template: str
-    of: ListName = "added"
+    removed: bool = False
     separator: str = ""
     limit: int | None = None
     command: tuple[str, str] = ("", "")
@@ -111,7 +109,7 @@ class Syntax:
     """A syntax: its name, and the forms of a list and of changes.
 
     A template may have ``$prefix`` (of entries), ``$family`` (4 or 6), ``$kind`` (the tool's word
-    for the family, of ``kinds``), ``$set`` (the set of the family) and members of ``Settings``.
+    for the family, of ``kinds``), ``$set`` (the set of the family) and the keys of ``NAMES``.
     ``changes`` is None if the tool replaces lists as a whole. ``adapt`` makes texts of the entries
     of a family, ``restore`` changes its texts back. ``write`` replaces the form of a list.
     """
@@ -126,50 +124,43 @@ class Syntax:
     write: Callable[[Lists], Iterator[bytes]] | None = None
 
     @property
-    def settings(self) -> set[str]:
-        """The members of ``Settings`` that a text of this syntax has."""
-        blank = Settings(**{name: f"x{name}" for name in vars(Settings())})
-        steps = [*_steps(self.whole, (4, 6)), *_steps(self.changes or (), (4, 6))]
-        texts = "".join(
-            "".join((step.template, *step.command)) if isinstance(step, Entries) else step
-            for _, step in steps
+    def names(self) -> set[str]:
+        """The keys of ``NAMES`` that a text of this syntax has."""
+        steps = [step for _, step in _steps((*self.whole, *(self.changes or ())), (4,))]
+        texts = (
+            f"{step.template}{step.command}" if isinstance(step, Entries) else step
+            for step in steps
         )
-        result = Template(texts).safe_substitute(self._words(4, blank))
-        return {name for name, text in vars(blank).items() if text in result}
+        used = set(Template("".join(texts)).get_identifiers())
+        # The set of a family has the name in it.
+        return (used | {"name"} if "set" in used else used) & NAMES.keys()
 
-    def list_text(self, lists: Lists, settings: Settings) -> Iterator[bytes]:
-        """Yield the bytes of lists."""
+    def text(
+        self, lists: Lists, names: Mapping[str, str], removed: Lists | None = None
+    ) -> Iterator[bytes]:
+        """Yield the bytes of lists; with ``removed`` of changes, whose additions are ``lists``."""
         if self.write is not None:
-            return self.write(lists)
-        return self._text(self.whole, Changes(lists, {}), settings)
-
-    def changes_text(self, changes: Changes, settings: Settings) -> Iterator[bytes]:
-        """Yield the bytes of changes; nothing if the tool does not read them."""
-        return self._text(self.changes or (), changes, settings)
-
-    def prefixes_in(self, content: bytes) -> list[str]:
-        """Return the words of the form of a prefix in a list that was written."""
-        return [word.decode("ascii") for word in _PREFIX.findall(self.restore(content))]
-
-    def _text(self, form: Form, changes: Changes, settings: Settings) -> Iterator[bytes]:
+            yield from self.write(lists)
+            return
         is_first = True  # no separator precedes the first entry
-        for family, step in _steps(form, changes.added):
-            words = self._words(family, settings)
+        form = self.whole if removed is None else self.changes or ()
+        for family, step in _steps(form, lists):
+            kind, name = self.kinds[family == 6], f"{names['name']}_v{family}"
+            words = {**names, "family": family, "kind": kind, "set": name, "prefix": _ENTRY}
             if isinstance(step, str):
                 yield Template(step).substitute(words).encode()
                 is_first = True
                 continue
-            batches = getattr(changes, step.of)[family]
+            batches = (removed if step.removed and removed is not None else lists)[family]
             if self.adapt is not None:
                 batches = map(self.adapt, repeat(family), batches)
             for block in _blocks(step, words, batches):
                 yield block[len(step.separator) :] if is_first else block
                 is_first = False
 
-    def _words(self, family: int, settings: Settings) -> dict[str, object]:
-        kind = self.kinds[family == 6]
-        name = f"{settings.name}_v{family}"
-        return {**vars(settings), "family": family, "kind": kind, "set": name, "prefix": _ENTRY}
+    def prefixes_in(self, content: bytes) -> list[str]:
+        """Return the words of the form of a prefix in a list that was written."""
+        return [word.decode("ascii") for word in _PREFIX.findall(self.restore(content))]
 
 
 def _steps(form: Form, families: Iterable[int]) -> Iterator[tuple[int, str | Entries]]:
@@ -178,8 +169,7 @@ def _steps(form: Form, families: Iterable[int]) -> Iterator[tuple[int, str | Ent
         if isinstance(step, str):
             yield 0, step
         else:
-            of_family = step if isinstance(step, tuple) else (step,)
-            yield from product(families, of_family)
+            yield from product(families, step if isinstance(step, tuple) else (step,))
 
 
 def _blocks(
@@ -192,7 +182,7 @@ def _blocks(
     """
     import pyarrow as pa
 
-    from geolookup.files.joined_texts import bytes_of, join
+    from geolookup.files.column_text import bytes_of, join
 
     template = Template(entries.separator + entries.template).substitute(words)
     # "add set \0\n" is split into the texts before and after an entry.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.address import BITS, parse_text
+from geolookup.contract.fields import GROUPS, OWN, Field
+from geolookup.contract.paths import resolve_fields
 from geolookup.dataset.networks import Network, network_at
 from geolookup.errors import InvalidAddressError, TableFileError
 from geolookup.filesystem import open_regular
 from geolookup.prefixes.aggregate import Prefixes, prefixes_of
-from geolookup.prefixes.list_text import Changes, EntryKind, Lists, Settings, Syntax
+from geolookup.prefixes.list_text import EntryKind, Lists, Syntax, checked_names
 from geolookup.prefixes.select import Selection
-from geolookup.prefixes.spans import Halves, Spans
+from geolookup.prefixes.spans import Spans
 from geolookup.prefixes.texts import cidr_texts, range_texts
 
 #: The name of the column of prefixes.
@@ -44,23 +46,48 @@ _DIGITS = 3
 
 def networks(selection: Selection) -> Iterator[Network]:
     """Yield the prefixes in address order, IPv4 first."""
-    for spans in _spans(selection):
+    for spans in selection.all_spans():
         yield from _networks(prefixes_of(spans)[0])
 
 
 def networks_with_values(selection: Selection) -> Iterator[tuple[Network, Any]]:
-    """Yield the prefixes, each with its values in the shape of the selection."""
-    for spans in _spans(selection):
+    """Yield the prefixes, each with its values in the shape of ``Engine.get``."""
+    fields, by = selection.query.fields, selection.query.by
+    stored = selection.dataset.schema.stored
+    for spans in selection.all_spans():
         for begin in range(0, len(spans), BATCH):
             part = spans.take(slice(begin, begin + BATCH))
             prefixes, of = prefixes_of(part)
             columns = selection.columns.take([codes[of] for codes in part.codes])
+            plain = dict(zip(fields, map(_plain, columns), strict=True))
             # Not strict: without fields the values are endless.
-            yield from zip(_networks(prefixes), selection.shape.values(columns), strict=False)
+            yield from zip(_networks(prefixes), _values(by, stored, plain), strict=False)
 
 
-def _spans(selection: Selection) -> Iterator[Spans]:
-    return chain.from_iterable(map(selection.spans, selection.families))
+def _values(
+    by: str | Iterable[Any], stored: tuple[Field, ...], columns: Mapping[Field, list[Any]]
+) -> Iterator[Any]:
+    """Yield the values of prefixes: one for a name, a tuple for several names."""
+    if not isinstance(by, str):
+        parts = [_values(name, stored, columns) for name in by]
+        return zip(*parts, strict=True) if parts else repeat(())
+    fields = resolve_fields(by, stored, "prefixes")
+    return _objects(fields, columns) if by in (*GROUPS, OWN) else iter(columns[fields[0]])
+
+
+def _plain(column: pa.Array) -> list[Any]:
+    decoded = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    values: list[Any] = decoded.to_pylist()
+    return values
+
+
+def _objects(
+    fields: tuple[Field, ...], columns: Mapping[Field, list[Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield a new dict for each prefix; an unknown optional member is left out, as in answers."""
+    for row in zip(*(columns[field] for field in fields), strict=True):
+        members = zip(fields, row, strict=True)
+        yield {of.member: item for of, item in members if not (of.optional and item is None)}
 
 
 def _networks(prefixes: Prefixes) -> Iterator[Network]:
@@ -72,29 +99,33 @@ def _networks(prefixes: Prefixes) -> Iterator[Network]:
 
 def table(selection: Selection) -> pa.Table:
     """Return a row for each prefix: its text, and a column for each field of the values."""
-    batches = [_batch(selection, spans) for spans in _spans(selection)]
-    return pa.Table.from_batches(batches, _batch(selection, _nothing(selection)).schema)
+    batches = [_batch(selection, spans) for spans in selection.all_spans()]
+    return pa.Table.from_batches(batches, _schema(selection))
 
 
 def lists(selection: Selection, entries: EntryKind) -> Lists:
     """Return the lists of a selection by family; ``entries`` is the kind of their entries."""
-    return {family: _ENTRIES[entries](selection, family) for family in selection.families}
+    return {
+        family: _ENTRIES[entries](selection, selection.spans(family))
+        for family in selection.query.families
+    }
 
 
-def _prefix_texts(selection: Selection, family: int) -> Iterator[pa.Array]:
-    return (cidr_texts(prefixes_of(spans)[0]) for spans in selection.spans(family))
+def _prefix_texts(_selection: Selection, ranges: Iterator[Spans]) -> Iterator[pa.Array]:
+    return (cidr_texts(prefixes_of(spans)[0]) for spans in ranges)
 
 
-def _range_texts(selection: Selection, family: int) -> Iterator[pa.Array]:
-    return map(range_texts, selection.spans(family))
+def _range_texts(_selection: Selection, ranges: Iterator[Spans]) -> Iterator[pa.Array]:
+    return map(range_texts, ranges)
 
 
-def _rows(selection: Selection, family: int) -> Iterator[pa.Array]:
-    for spans in chain([_nothing(selection)], selection.spans(family)):
+def _rows(selection: Selection, ranges: Iterator[Spans]) -> Iterator[pa.Array]:
+    yield pa.array([], pa.struct(list(_schema(selection))))
+    for spans in ranges:
         yield _batch(selection, spans).to_struct_array()
 
 
-_ENTRIES: Mapping[EntryKind, Callable[[Selection, int], Iterator[pa.Array]]] = {
+_ENTRIES: Mapping[EntryKind, Callable[[Selection, Iterator[Spans]], Iterator[pa.Array]]] = {
     "prefix": _prefix_texts,
     "range": _range_texts,
     "row": _rows,
@@ -104,25 +135,21 @@ _ENTRIES: Mapping[EntryKind, Callable[[Selection, int], Iterator[pa.Array]]] = {
 def _batch(selection: Selection, spans: Spans) -> pa.RecordBatch:
     prefixes, of = prefixes_of(spans)
     columns = selection.columns.take([codes[of] for codes in spans.codes])
-    return pa.record_batch(
-        [cidr_texts(prefixes), *columns], [NETWORK_COLUMN, *selection.columns.schema.names]
-    )
+    return pa.record_batch([cidr_texts(prefixes), *columns], schema=_schema(selection))
 
 
-def _nothing(selection: Selection) -> Spans:
-    """Return no range, with the columns that ranges of a selection have."""
-    none, codes = np.array([], np.uint64), [np.array([], np.int32)] * len(selection.columns.tables)
-    return Spans(4, Halves(none, none), Halves(none, none), tuple(codes))
+def _schema(selection: Selection) -> pa.Schema:
+    return pa.schema([(NETWORK_COLUMN, pa.string()), *selection.columns.schema])
 
 
-def changes(old: Lists, new: Lists) -> Changes:
+def changes(old: Lists, new: Lists) -> tuple[Lists, Lists]:
     """Return the prefixes that are only in the new lists, and those only in the old ones.
 
     A family that the new lists do not have is left out.
     """
     before = {family: _column(old.get(family, ())) for family in new}
     after = {family: _column(batches) for family, batches in new.items()}
-    return Changes(_without(after, before), _without(before, after))
+    return _without(after, before), _without(before, after)
 
 
 def _column(batches: Iterable[pa.Array]) -> pa.Array:
@@ -176,7 +203,7 @@ def _content(path: Path) -> bytes:
 
 def _first_word(syntax: Syntax) -> list[bytes]:
     """Return the first word of a file without prefixes, or nothing if it has no word."""
-    return b"".join(syntax.list_text(dict.fromkeys(BITS, ()), Settings())).split()[:1]
+    return b"".join(syntax.text(dict.fromkeys(BITS, ()), checked_names())).split()[:1]
 
 
 def _family(prefix: str) -> int:

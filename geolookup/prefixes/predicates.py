@@ -1,129 +1,98 @@
-"""The predicates of conditions: one of several values, a comparison, a beginning, a place.
+"""Which rows meet a condition: one of several values, a comparison, a beginning, a place.
 
-Each predicate marks the rows of a table that meet it. Texts are compared once for each distinct
-text of a column.
+Texts are compared once for each distinct text of a column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract.fields import Field
 from geolookup.dataset.distances import distances
 from geolookup.dataset.intervals import Bools
 
-Compare = Callable[[pa.Array, pa.Scalar], pa.Array]
+_COMPARE = {">=": pc.greater_equal, "<=": pc.less_equal, ">": pc.greater, "<": pc.less}
 
 
-class Predicate(Protocol):
-    """Marks the rows whose values meet it; ``columns`` have a value for each of the n rows."""
+class RowColumns(Protocol):
+    """The row tables that conditions are evaluated on, such as ``RowTables``."""
 
-    def marks(self, *columns: pa.Array) -> Bools:
-        """Return n marks."""
+    def column(self, field: Field) -> pa.Array:
+        """Return the values of a stored field, one for each row of the table that stores it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Among:
-    """The value is one of several, or unknown if ``unknown`` is set; of a list, one item is."""
-
-    values: tuple[Any, ...]
-    unknown: bool = False
-
-    def marks(self, *columns: pa.Array) -> Bools:
-        """See ``Predicate``."""
-        (column,) = columns
-        marks = _of_distinct(column, lambda values: pc.is_in(values, self._set(values.type)))
-        return marks | _bools(column.is_null()) if self.unknown else marks
-
-    def absent(self, column: pa.Array) -> list[Any]:
-        """Return the values that no row has."""
-        values = distinct(column)
-        wanted = self._set(values.type)
-        # Arrow hashes the second argument: the few values of the condition, not all of the column.
-        present = values.filter(pc.is_in(values, wanted))
-        missing: list[Any] = wanted.filter(pc.invert(pc.is_in(wanted, present))).to_pylist()
-        return missing
-
-    def _set(self, kind: pa.DataType) -> pa.Array:
-        return pa.array(self.values, kind)
+    def values(self, table: str, column: str) -> pa.Array:
+        """Return a column of a table; the links of locations are columns too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The number is greater or less than a bound; an unknown one is neither."""
+def meets(operator: str, values: Sequence[Any], *columns: pa.Array) -> Bools:
+    """Mark the rows that meet a condition with this operator and these values.
 
-    compare: Compare
-    bound: float
-
-    def marks(self, *columns: pa.Array) -> Bools:
-        """See ``Predicate``."""
-        (column,) = columns
-        # As float64, integers beyond 2^53 would be rounded.
-        is_whole = pa.types.is_integer(column.type) and isinstance(self.bound, int)
-        kind = pa.int64() if is_whole else pa.float64()
-        return _bools(self.compare(column.cast(kind, safe=False), pa.scalar(self.bound, kind)))
-
-
-@dataclass(frozen=True, slots=True)
-class StartsWith:
-    """The text begins with one of several; of a list, one item does."""
-
-    texts: tuple[str, ...]
-
-    def marks(self, *columns: pa.Array) -> Bools:
-        """See ``Predicate``."""
-        (column,) = columns
-        return _of_distinct(column, self._starts)
-
-    def _starts(self, values: pa.Array) -> pa.Array:
-        starts = pa.array(np.zeros(len(values), bool))
-        for text in self.texts:
-            starts = pc.or_kleene(starts, pc.starts_with(values, text))
-        return starts
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """The coordinates are at most so many km from a point, along a great circle."""
-
-    latitude: float
-    longitude: float
-    kilometres: float
-
-    def marks(self, *columns: pa.Array) -> Bools:
-        """See ``Predicate``; the columns are latitude and longitude in degrees."""
-        places = np.stack([_floats(column) for column in columns])
-        point = np.array([[self.latitude], [self.longitude]])
-        marks: Bools = distances(places, point) <= self.kilometres
-        # NaN <= x is False: unknown coordinates are in no circle.
-        return marks
-
-
-@dataclass(frozen=True, slots=True)
-class InBox:
-    """The coordinates are in a bounding box, its edges included.
-
-    A box whose west is greater than its east crosses the 180th meridian.
+    ``columns`` have a value for each row. ``=``: the value is one of several, None is unknown; of a
+    list, one item is. ``^=``: a text begins with one of several. ``~``: latitude and longitude, the
+    columns in degrees, are in a place: a circle of three numbers or a box of four. Other operators
+    compare with one number; an unknown value meets no comparison.
     """
+    if operator == "~":
+        return _at(values, *map(_floats, columns))
+    (column,) = columns
+    if operator == "=":
+        marks = _of_distinct(column, partial(_among, values))
+        return marks | _bools(column.is_null()) if None in values else marks
+    if operator == "^=":
+        return _of_distinct(column, partial(_starts, values))
+    # As float64, integers beyond 2^53 would be rounded.
+    is_whole = pa.types.is_integer(column.type) and isinstance(values[0], int)
+    kind = pa.int64() if is_whole else pa.float64()
+    return _bools(_COMPARE[operator](column.cast(kind, safe=False), pa.scalar(values[0], kind)))
 
-    south: float
-    west: float
-    north: float
-    east: float
 
-    def marks(self, *columns: pa.Array) -> Bools:
-        """See ``Predicate``; the columns are latitude and longitude in degrees."""
-        latitude, longitude = map(_floats, columns)
-        # West 170, east -170: from 170 on, or up to -170.
-        after, before = longitude >= self.west, longitude <= self.east
-        within = after & before if self.west <= self.east else after | before
-        marks: Bools = (latitude >= self.south) & (latitude <= self.north) & within
-        return marks
+def absent(values: Sequence[Any], column: pa.Array) -> list[Any]:
+    """Return the known ones of some values that no row has, each once."""
+    present = distinct(column)
+    wanted = pa.array([value for value in values if value is not None], present.type).unique()
+    # Arrow hashes the second argument: the few values of the condition, not all of the column.
+    present = present.filter(pc.is_in(present, wanted))
+    missing: list[Any] = wanted.filter(pc.invert(pc.is_in(wanted, present))).to_pylist()
+    return missing
+
+
+def distinct(column: pa.Array) -> pa.Array:
+    """Return the values of a column: of texts each once."""
+    if pa.types.is_list(column.type):
+        return column.flatten()
+    return column.dictionary if pa.types.is_dictionary(column.type) else column
+
+
+def _among(values: Sequence[Any], items: pa.Array) -> pa.Array:
+    known = [value for value in values if value is not None]
+    return pc.is_in(items, pa.array(known, items.type))
+
+
+def _starts(texts: Sequence[Any], items: pa.Array) -> pa.Array:
+    starts = pa.array(np.zeros(len(items), bool))
+    for text in texts:
+        starts = pc.or_kleene(starts, pc.starts_with(items, text))
+    return starts
+
+
+def _at(place: Sequence[float], latitude: Any, longitude: Any) -> Bools:
+    """Mark the coordinates in a place; NaN, an unknown one, is in none."""
+    if len(place) == 3:
+        point, kilometres = np.array(place[:2])[:, np.newaxis], place[2]
+        circle: Bools = distances(np.stack([latitude, longitude]), point) <= kilometres
+        return circle
+    south, west, north, east = place
+    # Beyond the 180th meridian: west 170, east -170 is from 170 on, or up to -170.
+    after, before = longitude >= west, longitude <= east
+    within = after & before if west <= east else after | before
+    box: Bools = (latitude >= south) & (latitude <= north) & within
+    return box
 
 
 def _of_distinct(column: pa.Array, marked: Callable[[pa.Array], pa.Array]) -> Bools:
@@ -140,13 +109,6 @@ def _of_distinct(column: pa.Array, marked: Callable[[pa.Array], pa.Array]) -> Bo
     of_text: Bools = np.append(_bools(marked(column.dictionary)), False)
     of_row: Bools = of_text[column.indices.fill_null(len(of_text) - 1).to_numpy()]
     return of_row
-
-
-def distinct(column: pa.Array) -> pa.Array:
-    """Return the values of a column: of texts each once."""
-    if pa.types.is_list(column.type):
-        return column.flatten()
-    return column.dictionary if pa.types.is_dictionary(column.type) else column
 
 
 def _bools(marks: pa.Array) -> Bools:

@@ -13,38 +13,28 @@ columns is known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from geolookup.contract.fields import LOCATION, OWN, Field
-from geolookup.contract.schema import CONTRACT, Schema, column_members
+from geolookup.contract.paths import names_of, resolve_fields
+from geolookup.contract.schema import Schema, column_members
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import RowNumbers, any_known, public_ranges
 from geolookup.errors import DatasetError
-from geolookup.prefixes.conditions import Condition, Where, conditions_of
+from geolookup.prefixes.conditions import Condition
 from geolookup.prefixes.field_columns import FieldColumns
+from geolookup.prefixes.possible_values import check_values
+from geolookup.prefixes.predicates import RowColumns, meets
 from geolookup.prefixes.spans import Spans, join
-from geolookup.prefixes.value_shape import ValueShape
 from geolookup.tables.row_tables import row_tables, table_of
 
 FAMILIES = (4, 6)
-
-
-class RowColumns(Protocol):
-    """The row tables that conditions are evaluated on, such as ``RowTables``."""
-
-    def column(self, field: Field) -> pa.Array:
-        """Return the values of a stored field, one for each row of the table that stores it."""
-
-    def values(self, table: str, column: str) -> pa.Array:
-        """Return a column of a table; the links of locations are columns too."""
 
 
 class RowMasks(NamedTuple):
@@ -89,7 +79,7 @@ def _marks(tables: RowColumns, condition: Condition) -> Bools:
     """Mark the rows that meet one condition, of the table that intervals refer to."""
     columns = map(tables.column, condition.fields)
     # ^ True inverts the marks, also of unknown values.
-    marks: Bools = condition.predicate.marks(*columns) ^ condition.negated
+    marks: Bools = meets(condition.operator, condition.values, *columns) ^ condition.negated
     table = condition.fields[0].table
     if table in fmt.LINKS:  # a table to which locations refer
         # A mark by row of the country table becomes one by row of the location table.
@@ -97,21 +87,46 @@ def _marks(tables: RowColumns, condition: Condition) -> Bools:
     return marks
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Conditions, limits and values of a list of prefixes; ``question`` makes one of arguments."""
+class Question(NamedTuple):
+    """Conditions, values and limits of a list of prefixes; ``question`` checks them.
+
+    ``by`` has the names of the values, and ``fields`` their fields.
+    """
 
     conditions: tuple[Condition, ...]
+    by: str | tuple[Any, ...]
+    fields: tuple[Field, ...]
     within: object
     families: tuple[int, ...]
     aggregate: bool
-    shape: ValueShape
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The fields that it names."""
-        conditions = (condition.fields for condition in self.conditions)
-        return (*chain.from_iterable(conditions), *self.shape.fields)
+
+def question(
+    call: str,
+    conditions: tuple[Condition, ...],
+    schema: Schema,
+    *,
+    by: str | Iterable[str] | None = None,
+    within: object = None,
+    family: int | None = None,
+    aggregate: bool = True,
+) -> Question:
+    """Return the question that the arguments of a call state; ``Engine.prefixes`` describes them.
+
+    ``schema`` has the fields of the dataset that is asked. Raises ValueError for a name in ``by``
+    that no stored field or group has, ``within`` that is not a network, and a family other than 4
+    and 6.
+    """
+    if family not in (None, *FAMILIES):
+        raise ValueError(f"{call}: family must be 4 or 6")
+    try:
+        limits_of(within)  # raises here, not at the first step of an iteration
+    except ValueError as error:
+        raise ValueError(f"{call}: {error}") from None
+    names = by if isinstance(by, str) else () if by is None else names_of((by,))
+    families = (family,) if family else FAMILIES
+    fields = resolve_fields(names, schema.stored, call)
+    return Question(conditions, names, fields, within, families, aggregate)
 
 
 class Selection:
@@ -122,13 +137,13 @@ class Selection:
 
     def __init__(self, dataset: Dataset, query: Question) -> None:
         """Raise DatasetError for damaged tables, and an own column that the dataset lacks."""
-        _check_columns(dataset, query.fields)
-        self.families, self.shape = query.families, query.shape
-        self.columns = FieldColumns(dataset, query.shape.fields)
-        self._dataset, self._query = dataset, query
+        fields = [*chain.from_iterable(one.fields for one in query.conditions), *query.fields]
+        _check_columns(dataset, fields)
+        self.dataset, self.query = dataset, query
+        self.columns = FieldColumns(dataset, query.fields)
         self._masks = row_masks(dataset, query.conditions)
         #: the tables whose rows are known, where the question asks
-        self._tables = fmt.row_tables(query.fields)
+        self._tables = fmt.row_tables(fields)
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the known ranges in address order, in batches; ``columns`` has their codes.
@@ -136,16 +151,22 @@ class Selection:
         With ``aggregate`` adjacent ranges are joined, unless their values differ; without, each
         range is a part of one interval. A step raises DatasetError if the dataset is damaged.
         """
-        ranges = public_ranges(self._dataset, family, self._query.within, self._mark, self._tables)
+        ranges = public_ranges(self.dataset, family, self.query.within, self._mark, self._tables)
         spans = map(self.columns.spans, ranges)
-        return join(spans) if self._query.aggregate else spans
+        return join(spans) if self.query.aggregate else spans
 
-    def is_empty(self) -> bool:
-        """Return whether no range meets the conditions; reads up to the first that does."""
-        return not any(map(len, chain.from_iterable(map(self.spans, self.families))))
+    def all_spans(self) -> Iterator[Spans]:
+        """Yield the ranges of the families that are asked for."""
+        return chain.from_iterable(map(self.spans, self.query.families))
 
     def _mark(self, rows: RowNumbers) -> Bools:
         return self._masks.mark(rows) & any_known(rows)
+
+
+def checked_selection(dataset: Dataset, query: Question) -> Selection:
+    """Return a selection; ValueError for a value that no answer can have."""
+    check_values(row_tables(dataset), query.conditions)
+    return Selection(dataset, query)
 
 
 def _check_columns(dataset: Dataset, fields: Iterable[Field]) -> None:
@@ -155,31 +176,3 @@ def _check_columns(dataset: Dataset, fields: Iterable[Field]) -> None:
         if field.table == OWN and types.get(field.path) != field.type:
             problem = f"no column {field.path} of type {column_members(field)['type']}"
             raise DatasetError(dataset.path, problem, "name a dataset with the same own columns")
-
-
-def question(
-    call: str,
-    where: Where = None,
-    *,
-    by: str | Iterable[str] | None = None,
-    within: object = None,
-    family: int | None = None,
-    aggregate: bool = True,
-    schema: Schema = CONTRACT,
-) -> Question:
-    """Return the question that the arguments of a call state; ``Engine.prefixes`` describes them.
-
-    ``schema`` has the fields of the dataset that is asked.
-
-    Raises ValueError for a malformed condition, a name that no stored field has, ``within``
-    that is not a network, and a family other than 4 and 6; TypeError for another type.
-    """
-    conditions = conditions_of(where, call, schema)
-    if family not in (None, *FAMILIES):
-        raise ValueError(f"{call}: family must be 4 or 6")
-    try:
-        limits_of(within)  # raises here, not at the first step of an iteration
-    except ValueError as error:
-        raise ValueError(f"{call}: {error}") from None
-    families = (family,) if family else FAMILIES
-    return Question(conditions, within, families, aggregate, ValueShape(by, call, schema))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from geolookup.contract.address import canonical_ipv4
-from geolookup.prefixes.list_text import Entries, ListName, Lists, Syntax
+from geolookup.prefixes.list_text import Entries, Lists, Syntax
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,19 +25,19 @@ _MASKED = re.compile(rb"^ ([0-9.]+) ([0-9.]+)$", re.MULTILINE)
 
 def _csv(lists: Lists) -> Iterator[bytes]:
     """Yield a header, and a line for each row; an unknown value is an empty cell."""
-    import io
     from itertools import chain
 
     import pyarrow as pa
 
-    from geolookup.files.delimited import CellSink
+    from geolookup.files.column_text import bytes_of, header_line, joined_cells
 
     header = True
     for rows in chain.from_iterable(lists.values()):
-        batch, stream = pa.RecordBatch.from_struct_array(rows), io.BytesIO()
-        CellSink(stream, batch.schema, ",", header=header).write(batch)
-        header = False
-        yield stream.getvalue()
+        batch = pa.RecordBatch.from_struct_array(rows)
+        if header:
+            yield header_line(batch.schema.names, ",")
+            header = False
+        yield bytes_of(joined_cells(batch.columns, ",", b"\n")).to_pybytes()
 
 
 def _objects(_family: int, rows: pa.Array) -> pa.Array:
@@ -72,14 +72,14 @@ def _with_length(match: re.Match[bytes]) -> bytes:
     return match[0] if length is None else b"%s/%d" % (match[1], length)
 
 
-def _nft(command: str, of: ListName) -> Entries:
+def _nft(command: str, *, removed: bool = False) -> Entries:
     """Return the elements of a set, in commands of 10,000.
 
     To load 100,000 elements, nft 1.0.6 takes half as long again in commands of 1,000, and not
     less time in a single command.
     """
     line = f"{command} element inet $table $set {{\n"
-    return Entries("\t$prefix,\n", of, limit=10_000, command=(line, "}\n"))
+    return Entries("\t$prefix,\n", removed, limit=10_000, command=(line, "}\n"))
 
 
 _LINES = (Entries("$prefix\n"),)
@@ -89,7 +89,7 @@ _HASH = f"hash:net family $kind maxelem {1 << 24} -exist\n"
 _RULE = "$name -$family -s $prefix -j $target\n"
 _GROUP = "object-group $kind $set\n"
 _SYNTAXES = (
-    Syntax("cidr", _LINES, (Entries("-$prefix\n", "removed"), Entries("+$prefix\n"))),
+    Syntax("cidr", _LINES, (Entries("-$prefix\n", removed=True), Entries("+$prefix\n"))),
     Syntax("range", _LINES, entries="range"),
     Syntax("csv", entries="row", write=_csv),
     Syntax(
@@ -105,10 +105,10 @@ _SYNTAXES = (
             (
                 "add set inet $table $set { type ipv${family}_addr; flags interval; }\n",
                 "flush set inet $table $set\n",
-                _nft("add", "added"),
+                _nft("add"),
             ),
         ),
-        (_nft("delete", "removed"), _nft("add", "added")),
+        (_nft("delete", removed=True), _nft("add")),
     ),
     # ``ipset restore`` takes effect line by line. So a list fills a second set, and ``swap``
     # exchanges it for the first at once. With -exist changes can be applied again after a failure.
@@ -121,7 +121,7 @@ _SYNTAXES = (
                 "swap $set ${set}_new\ndestroy ${set}_new\n",
             ),
         ),
-        (Entries("add $set $prefix -exist\n"), Entries("del $set $prefix -exist\n", "removed")),
+        (Entries("add $set $prefix -exist\n"), Entries("del $set $prefix -exist\n", removed=True)),
         kinds=("inet", "inet6"),
     ),
     Syntax(
@@ -133,7 +133,7 @@ _SYNTAXES = (
     Syntax(
         "iptables",
         ("*filter\n:$name - [0:0]\n", Entries(f"-A {_RULE}"), "COMMIT\n"),
-        ("*filter\n", Entries(f"-D {_RULE}", "removed"), Entries(f"-A {_RULE}"), "COMMIT\n"),
+        ("*filter\n", Entries(f"-D {_RULE}", removed=True), Entries(f"-A {_RULE}"), "COMMIT\n"),
     ),
     # Changes are commands of the Runtime API. ``prompt`` keeps the connection open: without it
     # HAProxy reads a single line. ``quit`` ends it: if a client closes its half first, HAProxy
@@ -144,7 +144,7 @@ _SYNTAXES = (
         (
             "prompt\n",
             Entries("add acl $acl $prefix\n"),
-            Entries("del acl $acl $prefix\n", "removed"),
+            Entries("del acl $acl $prefix\n", removed=True),
             "quit\n",
         ),
     ),
@@ -158,7 +158,7 @@ _SYNTAXES = (
     Syntax(
         "cisco",
         ((_GROUP, Entries(" $prefix\n")),),
-        ((_GROUP, Entries(" $prefix\n"), Entries(" no $prefix\n", "removed")),),
+        ((_GROUP, Entries(" $prefix\n"), Entries(" no $prefix\n", removed=True)),),
         kinds=("network", "v6-network"),
         adapt=_with_masks,
         restore=_without_masks,

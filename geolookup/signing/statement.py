@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
+from geolookup.dataset.digests import canonical
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors, open_regular

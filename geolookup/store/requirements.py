@@ -104,7 +104,7 @@ class Requirements:
             return
         from pathlib import Path
 
-        from geolookup.dataset.checksums import check_digests
+        from geolookup.dataset.digests import check_digests
         from geolookup.filesystem.ownership import check_dataset
         from geolookup.signing.trust import Trust
         from geolookup.store.trusted import check_trusted

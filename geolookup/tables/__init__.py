@@ -1,8 +1,8 @@
 """Whole columns of addresses, on Arrow: the one vectorised path.
 
-``locate`` turns addresses into interval ids, ``take`` interval ids into columns of the answer, and
-``enrich`` does both for a table of any kind. ``pandas``, ``polars``, ``duckdb``, ``dask``
-and ``spark`` are thin adapters on top, each with an extra of its name.
+Addresses become interval ids (``locate``), these become rows and columns of answers (``take``).
+``pandas``, ``polars``, ``duckdb``, ``dask`` and ``spark`` are thin adapters on top, each with an
+extra of its name.
 
 ``enrich`` dispatches by the type of the data. A registry lists the types by the names of package
 and type: a library is imported only for one of its own frames. A subclass uses the adapter of its
@@ -24,11 +24,12 @@ from geolookup.tables.as_of import PastEnricher
 from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
-from geolookup.tables.inputs import InputNames, Inputs, check_as_of
+from geolookup.tables.inputs import InputNames, check, input_names, select, single
 from geolookup.tables.locate import CHUNK
 from geolookup.tables.take import of_table
 
 if TYPE_CHECKING:
+    from geolookup.contract.types import OnInvalid
     from geolookup.engine.many import ManyAnswers
     from geolookup.kernel.protocol import State
 
@@ -47,39 +48,45 @@ def enrich(
     at: Any = None,
     time_column: str | None = None,
     as_of: str | None = None,
+    prefix: str = "",
+    on_invalid: OnInvalid = "null",
+    clean: bool = False,
+    threads: int | None = None,
+    add_known: bool = False,
     generations: Generations | None = None,
     without_generation: RowsWithoutGeneration | None = None,
     engine: ManyAnswers | None = None,
-    **options: Any,
 ) -> Any:
     """Return data of the same kind with columns of answers; see ``Engine.enrich``.
 
-    ``as_of`` chooses from ``generations``. ``without_generation`` counts the rows
-    that no generation answers; None: they are reported in the log. ``engine`` is the engine of the
-    state: a plan for other processes opens it there again.
+    ``add_known`` adds a last column ``known``: whether anything is known of the address. ``as_of``
+    chooses from ``generations``. ``without_generation`` counts the rows that no generation answers;
+    None: they are reported in the log. ``engine`` is the engine of the state: a plan for other
+    processes opens it there again.
     """
+    options: dict[str, Any] = {"at": at, "prefix": prefix, "on_invalid": on_invalid}
+    options |= {"clean": clean, "threads": threads}
     plan = _registered(_PLANS, data)
     if plan is not None and engine is not None:
-        options |= {"column": column, "at": at, "time_column": time_column, "as_of": as_of}
-        return plan(engine, data, *fields, **options)
+        inputs = {"column": column, "time_column": time_column, "as_of": as_of}
+        return plan(engine, data, *fields, **inputs, **options)
     adapter = _adapter_of(data)
     if isinstance(at, str):
         raise TypeError("enrich: at is an instant; time_column names a column of instants")
     if at is not None and time_column is not None:
         raise ValueError("enrich: at is for all rows, time_column for each row; pass one of them")
-    check_as_of(as_of)
-    names = InputNames(column, time_column, as_of)
+    names = input_names(column, time_column, as_of)
+    options |= {"at": instant(at), "add_known": add_known}  # now is the time of this call
     if as_of is None or generations is None:
         columns = of_table(fields, schema=state.dataset.schema)
-        return adapter(Enricher(state, columns, at=at, **options), data, names)
-    options |= {"at": instant(at)}  # now is the time of this call, in every generation
+        return adapter(Enricher(state, columns, **options), data, names)
     past = PastEnricher(state, generations, fields, options, without_generation)
     return adapter(past, data, names)
 
 
 def _table(enricher: Enricher, data: pa.Table, names: InputNames) -> pa.Table:
-    names.check(data.schema.names, enricher.names)
-    answers = enricher.table(names.select(data.column))
+    check(names, data.schema.names, enricher.names)
+    answers = enricher.table(select(names, data.column))
     for name in answers.schema.names:
         data = data.append_column(answers.schema.field(name), answers[name])
     return data
@@ -95,8 +102,9 @@ def _reader(
     enricher: Enricher, data: pa.RecordBatchReader, names: InputNames
 ) -> pa.RecordBatchReader:
     """Return a stream that reads ``data`` as its own batches are read."""
-    names.check(data.schema.names, enricher.names)
-    new = enricher.schema(names.select(lambda name: data.schema.field(name).type))
+    check(names, data.schema.names, enricher.names)
+    empty = select(names, lambda name: pa.nulls(0, data.schema.field(name).type))
+    new = enricher.schema(empty.schema)
     schema = pa.schema([*data.schema, *new], data.schema.metadata)
     return pa.RecordBatchReader.from_batches(schema, _append(enricher, data, names, schema))
 
@@ -107,21 +115,20 @@ def _append(
     """Slice batches as the enricher does, queue the slices, and append its columns to each."""
     queue: deque[pa.RecordBatch] = deque()
 
-    def columns() -> Iterator[Inputs]:
+    def inputs() -> Iterator[pa.RecordBatch]:
         for batch in data:
             for begin in range(0, len(batch), CHUNK):
                 part = batch.slice(begin, CHUNK)
                 queue.append(part)
-                yield names.select(part.column)
+                yield select(names, part.column).to_batches()[0]
 
-    for answers in enricher.batches(columns()):
+    for answers in enricher.batches(inputs()):
         part = queue.popleft()
         yield pa.record_batch([*part.columns, *answers.columns], schema=schema)
 
 
 def _column(enricher: Enricher, data: Any, names: InputNames) -> pa.Table:
-    names.check_single()
-    return enricher.table(Inputs(data))
+    return enricher.table(single(data, names))
 
 
 def _stream(enricher: Enricher, data: Any, names: InputNames) -> Any:
@@ -142,14 +149,6 @@ def _whole(data: Any) -> pa.ChunkedArray:
         name = type(data).__name__
         problem = f"enrich: a {name} is not a table, and can be read only once; read it first"
         raise TypeError(problem) from None
-
-
-def _array(enricher: Enricher, data: Any, names: InputNames) -> Any:
-    """Read structs as the rows of a table, any other type as a column."""
-    array = pa.array(data)
-    if pa.types.is_struct(array.type):
-        return _batch(enricher, pa.RecordBatch.from_struct_array(array), names)
-    return _column(enricher, array, names)
 
 
 def _of_library(module: str, function: str) -> Callable[..., Any]:
@@ -198,8 +197,6 @@ def _adapter_of(data: Any) -> Adapter:
         return adapter
     if hasattr(data, "__arrow_c_stream__"):
         return _stream
-    if hasattr(data, "__arrow_c_array__"):
-        return _array
     raise TypeError(
         f"enrich: a {type(data).__name__} is not a table; pass one of Arrow, pandas or Polars, or"
         " an object with the Arrow PyCapsule interface"

@@ -21,9 +21,8 @@ from geolookup.dataset.arrow_files import array_of, without_dictionary
 from geolookup.errors import short_id
 from geolookup.parallel import in_order
 from geolookup.tables.dictionaries import used_values
-from geolookup.tables.enrich import Enricher, chunked, empty_array, parts_of, refuse
+from geolookup.tables.enrich import TEXTS, Enricher, refuse
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
-from geolookup.tables.inputs import Inputs
 from geolookup.tables.locate import CHUNK, without_views
 from geolookup.tables.take import of_table
 from geolookup.tables.times import Instants, instants_of
@@ -74,46 +73,46 @@ class PastEnricher(Enricher):
         self._enricher = lru_cache(_OPEN)(self._open)
         self._without_generation = without_generation
 
-    def schema(self, types: Inputs) -> pa.Schema:
+    def schema(self, inputs: pa.Schema = TEXTS) -> pa.Schema:
         """Return the schema of the new columns for inputs of these types, as ``Enricher`` does."""
-        instants_of(empty_array(types.as_of))
-        return super().schema(types)
+        if "as_of" in inputs.names:
+            instants_of(pa.nulls(0, inputs.field("as_of").type))
+        return super().schema(inputs)
 
-    def batches(self, columns: Iterable[Inputs]) -> Iterator[pa.RecordBatch]:
-        """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
+    def batches(self, inputs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the new columns for each batch of inputs, of at most CHUNK rows, in order."""
         without = self._without_generation or RowsWithoutGeneration()
         begin = 0
-        for block in _blocks(parts_of(map(chunked, columns))):
+        for block in _blocks(inputs):
             answers = self._answers(block, begin, without)
             start = 0
-            for part in block:
-                yield answers.slice(start, len(part.addresses))
-                start += len(part.addresses)
+            for batch in block:
+                yield answers.slice(start, len(batch))
+                start += len(batch)
             begin += start
         if self._without_generation is None:
             for line in without.lines(self._generations):
                 getLogger("geolookup").warning("enrich: %s: null in all new columns", line)
 
     def _answers(
-        self, block: list[Inputs], begin: int, without: RowsWithoutGeneration
+        self, block: list[pa.RecordBatch], begin: int, without: RowsWithoutGeneration
     ) -> pa.RecordBatch:
         """Return the new columns for a block; count its rows without a generation.
 
         ``begin`` is the number of its first row, for messages.
         """
-        addresses = _joined(block, "addresses")
+        addresses = _joined(block, "column")
         as_of = instants_of(_joined(block, "as_of"), begin)
-        instants: Instants | None = as_of
-        if block[0].instants is not block[0].as_of:
-            column = _joined(block, "instants")
-            instants = None if column is None else instants_of(column, begin)
+        instants = None
+        if "time_column" in block[0].schema.names:
+            instants = instants_of(_joined(block, "time_column"), begin)
         ranks = self._ranks(as_of)
         if self._strict:
             self._refuse(addresses, ranks, begin)
         order = np.argsort(ranks, kind="stable")
         bounds = np.cumsum(np.bincount(ranks, minlength=len(self._by_rank) + 3)).tolist()
         without.add(*np.diff(bounds[-4:]).tolist())
-        schema = super().schema(Inputs(addresses.type, None if instants is None else pa.int64()))
+        schema = super().schema(block[0].schema)
 
         def answer(task: tuple[Enricher, _Rows]) -> list[pa.Array]:
             enricher, rows = task
@@ -142,7 +141,7 @@ class PastEnricher(Enricher):
         """Raise the error of the first address that a generation refuses: all refuse the same."""
         addresses, intervals = self._located(addresses)
         intervals.ids[ranks >= len(self._by_rank)] = 0
-        refuse(addresses, intervals, range(begin, begin + len(addresses)))
+        refuse(addresses, intervals, begin)
 
     def _tasks(self, order: _Rows, bounds: Sequence[int]) -> Iterator[tuple[Enricher, _Rows]]:
         """Yield the rows of each generation, at most CHUNK; the caller's thread opens it."""
@@ -172,13 +171,13 @@ class PastEnricher(Enricher):
         return self._present if is_open else self._generations.open(name)
 
 
-def _blocks(parts: Iterable[Inputs]) -> Iterator[list[Inputs]]:
-    block: list[Inputs] = []
+def _blocks(inputs: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    block: list[pa.RecordBatch] = []
     rows = size = 0
-    for part in parts:
-        block.append(part)
-        rows += len(part.addresses)
-        size += part.addresses.nbytes
+    for batch in inputs:
+        block.append(batch)
+        rows += len(batch)
+        size += batch["column"].nbytes
         if rows >= ROWS or size >= _BYTES:
             yield block
             block, rows, size = [], 0, 0
@@ -186,11 +185,9 @@ def _blocks(parts: Iterable[Inputs]) -> Iterator[list[Inputs]]:
         yield block
 
 
-def _joined(block: list[Inputs], name: str) -> pa.Array | None:
+def _joined(block: list[pa.RecordBatch], name: str) -> pa.Array:
     """Return an input of a block as one array whose rows Arrow can take."""
-    arrays = [getattr(part, name) for part in block]
-    if arrays[0] is None:
-        return None
+    arrays = [batch[name] for batch in block]
     if len(arrays) > 1:
         # Joined dictionaries can have more values than the type of the indices has numbers.
         arrays = [without_dictionary(array) for array in arrays]

@@ -17,7 +17,6 @@ from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.kernel.lookups import state_of
 from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.inputs import Inputs
 from geolookup.tables.take import of_table
 
 #: The fields of the functions that ``register`` adds by default.
@@ -87,13 +86,14 @@ class _Function:
         """
         if len(columns) > 2:
             raise TypeError(f"{len(columns)} arguments; pass an address and optionally an instant")
-        addresses, instants = columns if len(columns) == 2 else (columns[0], None)
-        batches = self._enricher().batches([Inputs(addresses, instants)])
-        return self._shape(pa.Table.from_batches(batches))
+        inputs = pa.table(list(columns), names=["column", "time_column"][: len(columns)])
+        batches = self._enricher().batches(inputs.to_batches())
+        return self._shape(pa.Table.from_batches(list(batches)))
 
     def type(self) -> Any:
         """Return the SQL type of the answers: the type that DuckDB derives from an empty column."""
-        empty = pa.table({"answer": self._shape(self._enricher().table(Inputs(pa.nulls(0))))})
+        inputs = pa.table({"column": pa.nulls(0)})
+        empty = pa.table({"answer": self._shape(self._enricher().table(inputs))})
         with duckdb.connect() as connection:
             return connection.from_arrow(empty).types[0]
 

@@ -7,12 +7,11 @@ not grow with the column.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.fields import Field
@@ -22,18 +21,16 @@ from geolookup.dataset.arrow_files import array_of
 from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
-from geolookup.tables.inputs import Inputs, for_each
 from geolookup.tables.locate import (
+    CHUNK,
     AddressIntervals,
-    chunks,
     clean_column,
-    column_of,
     locate_chunk,
     with_private,
 )
 from geolookup.tables.row_notes import RowNote
 from geolookup.tables.row_tables import row_tables
-from geolookup.tables.take import OF_ADDRESS, Int32, Taker, is_known
+from geolookup.tables.take import OF_ADDRESS, Taker, is_known
 from geolookup.tables.times import Clock, Instants, instants_of
 
 if TYPE_CHECKING:
@@ -43,10 +40,9 @@ _ERRORS: dict[int, type[AddressError]] = {
     INVALID_ID: InvalidAddressError,
     PRIVATE_ID: PrivateAddressError,
 }
-#: The number of each row in the whole table.
-RowNumbers = Sequence[int] | NDArray[np.int64]
 _FAMILIES = pa.array(["ipv4", "ipv6"])
-_TEXTS = Inputs(pa.string())
+#: Inputs without instants.
+TEXTS = pa.schema({"column": pa.string()})
 
 
 class Enricher:
@@ -86,39 +82,45 @@ class Enricher:
         #: the names of the new columns, in order
         self.names = [f"{prefix}{field.name}" for field in fields] + ["known"] * add_known
 
-    def schema(self, types: Inputs = _TEXTS) -> pa.Schema:
+    def schema(self, inputs: pa.Schema = TEXTS) -> pa.Schema:
         """Return the schema of the new columns for inputs of these types.
 
         Raises TypeError for a type that holds no addresses, or no instants.
         """
-        instants = None if types.instants is None else empty_array(types.instants)
-        return self._enrich((0, Inputs(empty_array(types.addresses), instants))).schema
+        empty = [pa.nulls(0, field.type) for field in inputs]
+        return self._enrich((0, pa.record_batch(empty, names=inputs.names))).schema
 
-    def table(self, inputs: Inputs) -> pa.Table:
-        """Return the new columns for whole columns."""
-        columns = chunked(inputs)
-        return pa.Table.from_batches(list(self.batches([columns])), self.schema(types_of(columns)))
+    def table(self, inputs: pa.Table) -> pa.Table:
+        """Return the new columns for ``inputs`` (see that module)."""
+        schema = self.schema(inputs.schema)
+        return pa.Table.from_batches(list(self.batches(inputs.to_batches(CHUNK))), schema)
 
-    def batches(self, columns: Iterable[Inputs]) -> Iterator[pa.RecordBatch]:
-        """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
-        with in_order(self._enrich, _numbered(map(chunked, columns)), self._threads) as batches:
+    def batches(self, inputs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the new columns for each batch of inputs, of at most CHUNK rows, in order."""
+        with in_order(self._enrich, _numbered(inputs), self._threads) as batches:
             yield from batches
 
-    def _enrich(self, numbered: tuple[int, Inputs]) -> pa.RecordBatch:
-        begin, part = numbered
-        instants = None if part.instants is None else instants_of(part.instants, begin)
-        numbers = range(begin, begin + len(part.addresses))
-        return self.batch(part.addresses, instants, numbers)
+    def _enrich(self, numbered: tuple[int, pa.RecordBatch]) -> pa.RecordBatch:
+        begin, inputs = numbered
+        has_instants = "time_column" in inputs.schema.names
+        instants = instants_of(inputs["time_column"], begin) if has_instants else None
+        return self.batch(inputs["column"], instants, begin)
 
     def batch(
-        self, addresses: pa.Array, instants: Instants | None = None, numbers: RowNumbers = ()
+        self, addresses: pa.Array, instants: Instants | None = None, begin: int = 0
     ) -> pa.RecordBatch:
-        """Return the new columns for an array; ``numbers`` are its rows, for messages."""
+        """Return the new columns for an array; ``begin`` is its first row, for messages."""
         addresses, intervals = self._located(addresses)
         if self._strict:
-            refuse(addresses, intervals, numbers)
-        answers = self._taker.take(intervals.ids, instants, self._own_ids(addresses, intervals))
-        columns = in_order_of(self._fields, answers, addresses, intervals)
+            refuse(addresses, intervals, begin)
+        own_ids = None
+        if self._taker.needs_private:
+            own_ids = with_private(self._state, addresses, intervals)
+        stored = iter(self._taker.take(intervals.ids, instants, own_ids))
+        columns = [
+            _OF_ADDRESS[field.path](addresses, intervals) if field in OF_ADDRESS else next(stored)
+            for field in self._fields
+        ]
         if self._add_known:
             columns.append(array_of(is_known(self._state, intervals.ids)))
         return pa.record_batch(columns, names=self.names)
@@ -130,75 +132,22 @@ class Enricher:
             return clean_column(self._state, addresses, intervals)
         return addresses, intervals
 
-    def _own_ids(self, addresses: pa.Array, intervals: AddressIntervals) -> Int32 | None:
-        """Return the interval ids for own columns, None if they are the same."""
-        if not self._taker.needs_private:
-            return None
-        return with_private(self._state, addresses, intervals)
 
-
-def chunked(inputs: Inputs) -> Inputs:
-    """Return inputs of any kind as Arrow columns."""
-    return for_each(column_of, inputs)
-
-
-def types_of(inputs: Inputs) -> Inputs:
-    """Return the types of Arrow columns."""
-    return for_each(lambda column: column.type, inputs)
-
-
-def empty_array(kind: pa.DataType) -> pa.Array:
-    """Return an array without rows, of the storage type."""
-    return column_of(pa.chunked_array([pa.nulls(0, kind)])).chunk(0)
-
-
-def _numbered(columns: Iterable[Inputs]) -> Iterator[tuple[int, Inputs]]:
-    """Yield parts with the number of their first row, for messages."""
+def _numbered(inputs: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield batches with the number of their first row, for messages."""
     begin = 0
-    for part in parts_of(columns):
-        yield begin, part
-        begin += len(part.addresses)
+    for batch in inputs:
+        yield begin, batch
+        begin += len(batch)
 
 
-def parts_of(columns: Iterable[Inputs]) -> Iterator[Inputs]:
-    """Slice Arrow columns into arrays of at most CHUNK rows."""
-    for inputs in columns:
-        begin = 0
-        # Addresses in chunks of 3 and 2, instants in one of 5: rows 0-2, then 3-4 of the instants.
-        for addresses in chunks(inputs.addresses):
-            instants = as_of = _rows(inputs.instants, begin, len(addresses))
-            if inputs.as_of is not inputs.instants:
-                as_of = _rows(inputs.as_of, begin, len(addresses))
-            yield Inputs(addresses, instants, as_of)
-            begin += len(addresses)
-
-
-def _rows(column: pa.ChunkedArray | None, begin: int, count: int) -> pa.Array | None:
-    """Return rows of a column, across the bounds of its chunks."""
-    return None if column is None else column.slice(begin, count).combine_chunks()
-
-
-def in_order_of(
-    fields: Iterable[Field],
-    stored: Iterable[pa.Array],
-    addresses: pa.Array,
-    intervals: AddressIntervals,
-) -> list[pa.Array]:
-    """Return a column for each field; ``stored`` are columns of fields that are not OF_ADDRESS."""
-    columns = iter(stored)
-    return [
-        _OF_ADDRESS[field.path](addresses, intervals) if field in OF_ADDRESS else next(columns)
-        for field in fields
-    ]
-
-
-def refuse(addresses: pa.Array, intervals: AddressIntervals, numbers: RowNumbers) -> None:
-    """Raise the error of the first refused row; a note states its number."""
+def refuse(addresses: pa.Array, intervals: AddressIntervals, begin: int) -> None:
+    """Raise the error of the first refused row; a note states its number, counted from begin."""
     refused = np.flatnonzero(np.isin(intervals.ids, tuple(_ERRORS)))
     if len(refused):
         row = int(refused[0])
         error = _ERRORS[int(intervals.ids[row])](_value_or_bytes(addresses[row]))
-        error.add_note(RowNote(int(numbers[row])))
+        error.add_note(RowNote(begin + row))
         raise error
 
 

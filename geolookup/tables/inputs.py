@@ -1,85 +1,56 @@
-"""The columns of a table that answers depend on: addresses, and instants if there are any."""
+"""The columns of a table that answers depend on: addresses, and instants if there are any.
+
+They are a table or a batch of their own: ``column`` has the addresses, ``time_column`` the instants
+of local time, ``as_of`` the instants of data, as the arguments of ``Engine.enrich``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Any
 
+import pyarrow as pa
+
 from geolookup.errors import near_match
+from geolookup.tables.locate import column_of
+
+#: The names of inputs in the user's table, by argument.
+InputNames = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """Columns of n rows, or their types: addresses, instants of local time, instants of data."""
-
-    addresses: Any
-    instants: Any = None  # None: one instant for all rows
-    as_of: Any = None  # None: all rows are answered from one generation
-
-
-def for_each(function: Callable[[Any], Any], inputs: Inputs) -> Inputs:
-    """Return the results of a function for the inputs; one that serves twice is read once."""
-    instants = None if inputs.instants is None else function(inputs.instants)
-    if inputs.as_of is None or inputs.as_of is inputs.instants:
-        as_of = None if inputs.as_of is None else instants
-    else:
-        as_of = function(inputs.as_of)
-    return Inputs(function(inputs.addresses), instants, as_of)
-
-
-@dataclass(frozen=True, slots=True)
-class InputNames:
-    """The names of ``Inputs`` in a table."""
-
-    column: str
-    time_column: str | None = None
-    as_of: str | None = None
-
-    def distinct(self) -> list[str]:
-        """Return each name once."""
-        names = (self.column, self.time_column, self.as_of)
-        return list(dict.fromkeys(name for name in names if name is not None))
-
-    def select(self, column: Callable[[str], Any]) -> Inputs:
-        """Return the columns, each read once by name."""
-        columns = {name: column(name) for name in self.distinct()}
-        return Inputs(
-            columns[self.column],
-            None if self.time_column is None else columns[self.time_column],
-            None if self.as_of is None else columns[self.as_of],
-        )
-
-    def check(self, present: Iterable[str], new: Iterable[str]) -> None:
-        """Raise KeyError for a missing column, ValueError for a new name that exists already."""
-        names = list(present)
-        _check(names, self.column, "column=")
-        if self.time_column is not None:
-            _check(names, self.time_column, "time_column=")
-        if self.as_of is not None:
-            _check(names, self.as_of, "as_of=")
-        existing = sorted(set(names) & set(new))
-        if existing:
-            raise ValueError(f"enrich: column {existing[0]!r} exists already; pass a prefix")
-
-    def check_single(self) -> None:
-        """Raise KeyError for a column of instants: the data are a single column."""
-        name = self.as_of if self.time_column is None else self.time_column
-        if name is not None:
-            raise KeyError(f"enrich: no column {name!r}; the data are a single column")
-
-
-def check_as_of(as_of: Any) -> None:
-    """Raise TypeError for an instant: ``as_of`` is the name of a column."""
+def input_names(column: str, time_column: str | None, as_of: Any) -> InputNames:
+    """Return the names that a caller passes; TypeError if ``as_of`` is an instant."""
     if isinstance(as_of, date | int | float):
         problem = "enrich: as_of names a column of instants"
         raise TypeError(f"{problem}; for one instant, call engine.as_of(...).enrich(...)")
+    names = {"column": column, "time_column": time_column, "as_of": as_of}
+    return {argument: name for argument, name in names.items() if name is not None}
 
 
-def _check(names: list[str], name: str, argument: str) -> None:
-    if name not in names:
-        hint = near_match(name, names, argument=argument)
-        raise KeyError(f"enrich: no column {name!r}; {hint}")
-    if names.count(name) > 1:
-        raise ValueError(f"enrich: several columns are named {name!r}; rename the others")
+def select(names: InputNames, column: Callable[[str], Any]) -> pa.Table:
+    """Return the inputs; ``column`` returns an Arrow column by name, and reads each name once."""
+    columns = {name: column_of(column(name)) for name in dict.fromkeys(names.values())}
+    return pa.table({argument: columns[name] for argument, name in names.items()})
+
+
+def single(column: Any, names: InputNames) -> pa.Table:
+    """Return addresses without instants as inputs; KeyError if a name of instants was passed."""
+    for argument, name in names.items():
+        if argument != "column":
+            raise KeyError(f"enrich: no column {name!r}; the data are a single column")
+    return pa.table({"column": column_of(column)})
+
+
+def check(names: InputNames, present: Iterable[str], new: Iterable[str]) -> None:
+    """Raise KeyError for a missing column, ValueError for a new name that exists already."""
+    columns = list(present)
+    for argument, name in names.items():
+        if name not in columns:
+            hint = near_match(name, columns, argument=f"{argument}=")
+            raise KeyError(f"enrich: no column {name!r}; {hint}")
+        if columns.count(name) > 1:
+            raise ValueError(f"enrich: several columns are named {name!r}; rename the others")
+    existing = sorted(set(columns) & set(new))
+    if existing:
+        raise ValueError(f"enrich: column {existing[0]!r} exists already; pass a prefix")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from geolookup.contract.cleaning import NODE, clean_text
 from geolookup.dataset.arrow_files import without_dictionary
-from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
+from geolookup.dataset.intervals import I64, U8, Addresses, MixedAddresses
+from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID, parse, replace_embedded
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import Locator, State
+    from geolookup.kernel.protocol import State
 
 #: Rows of a chunk: its columns fit into a core's cache.
 CHUNK = 1 << 16
@@ -31,49 +32,21 @@ class AddressIntervals:
     families: NDArray[np.uint8]  # 4, 6; 0 without an address
 
 
-def locate(locator: Locator, addresses: Any) -> pa.Int32Array:
-    """Return the interval id of each of n addresses, as an Arrow int32 array without nulls.
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """n texts: ``data[offsets[i] : offsets[i + 1]]``."""
 
-    ``addresses`` is a column: an Arrow array, a Series, a list of texts, or any object with
-    Arrow's PyCapsule interface. Its type is text, uint32 (IPv4), or binary of 4 or 16 bytes. An
-    interval id is the row of the interval in ``ipv4.arrow`` of the dataset, or the number of those
-    rows plus its row in ``ipv6.arrow``. It is -1 for null and malformed addresses (10001), -2 for
-    private ones (10002). Ids are valid for one generation. Raises TypeError for other types.
-    """
-    column = column_of(addresses)
-    address_reader(column.type)  # also raises for an empty column
-    ids = [locate_chunk(locator, chunk).ids for chunk in chunks(column)]
-    return pa.array(np.concatenate([np.empty(0, np.int32), *ids]))
+    data: U8
+    offsets: I64
 
 
-def column_of(values: Any) -> pa.ChunkedArray:
-    """Return any object that holds one column as an Arrow column, of the storage type.
-
-    Raises TypeError for any other object.
-    """
-    column = _as_chunks(values)
+def column_of(values: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of the storage type."""
+    column = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
     if isinstance(column.type, pa.BaseExtensionType):
         kind = column.type.storage_type
         return pa.chunked_array([chunk.storage for chunk in column.chunks], kind)
     return column
-
-
-def _as_chunks(values: Any) -> pa.ChunkedArray:
-    if isinstance(values, pa.ChunkedArray):
-        return values
-    if isinstance(values, pa.Array):
-        return pa.chunked_array([values])
-    if isinstance(values, str | bytes):
-        raise TypeError("a single address is not a column; put it into a list")
-    try:
-        if hasattr(values, "__arrow_c_stream__"):
-            return pa.chunked_array(values)
-        return pa.chunked_array([pa.array(values, from_pandas=True)])
-    except MemoryError:  # Arrow's is an ArrowException too
-        raise
-    except (pa.ArrowException, TypeError, ValueError):
-        # The cause quotes the unreadable value: it can be an address.
-        raise TypeError(f"a {type(values).__name__} is not a column of one type") from None
 
 
 def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
@@ -83,19 +56,76 @@ def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
             yield array.slice(begin, CHUNK)
 
 
-def locate_chunk(locator: Locator, array: pa.Array) -> AddressIntervals:
-    """Locate one array of addresses.
+def locate_chunk(state: State, array: pa.Array, *, with_private: bool = False) -> AddressIntervals:
+    """Locate one array of addresses; ``kernel.protocol.State`` describes ``with_private``.
 
     Raises TypeError for a type that holds no addresses. Null is an invalid address.
     """
-    intervals = AddressIntervals(np.empty(len(array), np.int32), np.empty(len(array), np.uint8))
-    read = address_reader(array.type)
-    if len(array):
-        read(locator, array, intervals)
+    if pa.types.is_dictionary(array.type):
+        return _of_dictionary(state, array, with_private=with_private)
+    source = _read(array)
+    ids = np.empty(len(array), np.int32)
+    if isinstance(source, _Texts):
+        families = np.empty(len(array), np.uint8)
+        state.locate_texts(source.data, source.offsets, ids, families, with_private)
+    else:
+        families = source.family
+        state.locate_numbers(families, source.high, source.low, ids, with_private)
     if array.null_count:
-        absent = array.is_null().to_numpy(zero_copy_only=False)
-        intervals.ids[absent], intervals.families[absent] = INVALID_ID, 0
-    return intervals
+        absent = _absent(array)
+        ids[absent], families[absent] = INVALID_ID, 0
+    return AddressIntervals(ids, families)
+
+
+def _of_dictionary(
+    state: State, array: pa.DictionaryArray, *, with_private: bool
+) -> AddressIntervals:
+    """Locate the values of the dictionary, or the rows if there are fewer."""
+    if len(array.dictionary) > len(array):
+        return locate_chunk(state, array.dictionary_decode(), with_private=with_private)
+    values = locate_chunk(state, array.dictionary, with_private=with_private)
+    # A null row takes the last entry, an invalid address.
+    at = array.indices.fill_null(len(values.ids)).to_numpy(zero_copy_only=False)
+    return AddressIntervals(
+        np.append(values.ids, np.int32(INVALID_ID))[at], np.append(values.families, np.uint8(0))[at]
+    )
+
+
+def parse_chunk(array: pa.Array) -> MixedAddresses:
+    """Return one array of addresses as numbers; family 0 of a value that is not an address.
+
+    Raises TypeError for a type that holds no addresses.
+    """
+    array = without_dictionary(array)
+    source = _read(array)
+    if isinstance(source, _Texts):
+        source = parse(source.data, source.offsets[:-1], np.diff(source.offsets))
+    source.family[_absent(array)] = 0
+    return source
+
+
+def parse_column(column: pa.ChunkedArray) -> MixedAddresses:
+    """Return the addresses of a column; family 0 of a value that is not an address.
+
+    An address that carries an IPv4 address is replaced by it. Raises TypeError if the type of the
+    column holds no addresses.
+    """
+    addresses = column_of(column)
+    nothing = parse_chunk(pa.nulls(0, addresses.type))
+    parts = [
+        (part.family, part.high, part.low)
+        for part in (nothing, *map(parse_chunk, chunks(addresses)))
+    ]
+    return replace_embedded(MixedAddresses(*map(np.concatenate, zip(*parts, strict=True))))
+
+
+def of_family(addresses: MixedAddresses, family: int) -> tuple[I64, Addresses]:
+    """Return the rows of a family, and their addresses."""
+    rows = np.flatnonzero(addresses.family == family)
+    low = addresses.low[rows]
+    if family == 4:
+        return rows, Addresses(low.astype(np.uint32))
+    return rows, Addresses(low, addresses.high[rows])
 
 
 def with_private(state: State, array: pa.Array, intervals: AddressIntervals) -> NDArray[np.int32]:
@@ -106,9 +136,9 @@ def with_private(state: State, array: pa.Array, intervals: AddressIntervals) -> 
     private = intervals.ids == PRIVATE_ID
     if not private.any():
         return intervals.ids
-    array = without_views(array)
     ids = intervals.ids.copy()
-    ids[private] = locate_chunk(_PrivateToo(state), array.filter(pa.array(private))).ids
+    addresses = without_views(array).filter(pa.array(private))
+    ids[private] = locate_chunk(state, addresses, with_private=True).ids
     return ids
 
 
@@ -119,58 +149,32 @@ def without_views(array: pa.Array) -> pa.Array:
     return array.cast(pa.large_binary()) if pa.types.is_binary_view(array.type) else array
 
 
-@dataclass(frozen=True, slots=True)
-class _PrivateToo:
-    """A locator that does not tell private addresses from public ones."""
-
-    state: State
-
-    def locate_texts(self, data: Any, offsets: Any, ids: Any, families: Any) -> None:
-        """See ``protocol.Locator``."""
-        self.state.locate_texts(data, offsets, ids, families, True)
-
-    def locate_numbers(self, families: Any, highs: Any, lows: Any, ids: Any) -> None:
-        """See ``protocol.Locator``."""
-        self.state.locate_numbers(families, highs, lows, ids, True)
+def _absent(array: pa.Array) -> NDArray[np.bool_]:
+    absent: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
+    return absent
 
 
-def _read_texts(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:
-    width = np.int64 if pa.types.is_large_string(array.type) else np.int32
-    _, offsets, data = array.buffers()
-    first = array.offset
+def _read(array: pa.Array) -> _Texts | MixedAddresses:
+    reader = address_reader(array.type)
+    # An array without rows may have no buffers.
+    return reader(array) if len(array) else _read_nothing(array)
+
+
+def _read_texts(array: pa.Array) -> _Texts:
+    plain = without_views(array)
+    width = np.int64 if pa.types.is_large_string(plain.type) else np.int32
+    _, offsets, data = plain.buffers()
     # A sliced array begins at ``offset``: its first bound is that many items into the buffer.
-    bounds = np.frombuffer(offsets, width, len(array) + 1, first * np.dtype(width).itemsize)
-    texts = np.frombuffer(data or b"", np.uint8)
-    locator.locate_texts(
-        texts, bounds.astype(np.int64, copy=False), intervals.ids, intervals.families
-    )
+    bounds = np.frombuffer(offsets, width, len(plain) + 1, plain.offset * np.dtype(width).itemsize)
+    return _Texts(np.frombuffer(data or b"", np.uint8), bounds.astype(np.int64, copy=False))
 
 
-def _read_views(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:
-    _read_texts(locator, array.cast(pa.large_string()), intervals)
-
-
-def _read_dictionary(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:
-    """Locate the values of the dictionary, or the rows if there are fewer."""
-    if len(array.dictionary) > len(array):
-        plain = locate_chunk(locator, array.dictionary_decode())
-        intervals.ids[:], intervals.families[:] = plain.ids, plain.families
-        return
-    values = locate_chunk(locator, array.dictionary)
-    # A null row reads entry 0; ``locate_chunk`` marks it as invalid afterwards.
-    at = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    # A dictionary without values: all rows are null.
-    if len(values.ids):
-        intervals.ids[:], intervals.families[:] = values.ids[at], values.families[at]
-
-
-def _read_numbers(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:
+def _read_numbers(array: pa.Array) -> MixedAddresses:
     lows = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)
-    intervals.families[:] = 4
-    locator.locate_numbers(intervals.families, np.zeros_like(lows), lows, intervals.ids)
+    return MixedAddresses(np.full(len(lows), 4, np.uint8), np.zeros_like(lows), lows)
 
 
-def _read_bytes(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:
+def _read_bytes(array: pa.Array) -> MixedAddresses:
     """Read addresses in network byte order: 4 bytes are IPv4, 16 are IPv6."""
     plain = array.cast(pa.large_binary())
     _, offsets, data = plain.buffers()
@@ -178,37 +182,25 @@ def _read_bytes(locator: Locator, array: pa.Array, intervals: AddressIntervals) 
     first, lengths = bounds[0], np.diff(bounds)
     used = np.frombuffer(data or b"", np.uint8)[first : bounds[-1]]
     padded = np.concatenate([used, np.zeros(16, np.uint8)])  # 16 bytes from every offset
-    intervals.families[:] = np.where(lengths == 4, 4, np.where(lengths == 16, 6, 0))
+    families = np.where(lengths == 4, 4, np.where(lengths == 16, 6, 0)).astype(np.uint8)
     # 16 bytes from the start of each address, as two numbers. Of IPv4 the first 4 bytes are the
     # upper 32 bits of the first number; the bytes after them belong to the next address.
     halves = padded[(bounds[:-1, None] - first) + np.arange(16)].view(">u8").astype(np.uint64)
-    ipv4 = intervals.families == 4
+    ipv4 = families == 4
     highs = np.where(ipv4, np.uint64(0), halves[:, 0])
     lows = np.where(ipv4, halves[:, 0] >> np.uint64(32), halves[:, 1])
-    locator.locate_numbers(intervals.families, highs, lows, intervals.ids)
+    return MixedAddresses(families, highs, lows)
 
 
-def _read_nothing(_locator: Locator, _array: pa.Array, intervals: AddressIntervals) -> None:
-    intervals.ids[:], intervals.families[:] = INVALID_ID, 0
+def _read_nothing(array: pa.Array) -> MixedAddresses:
+    halves = np.zeros(len(array), np.uint64)
+    return MixedAddresses(np.zeros(len(array), np.uint8), halves, halves)
 
 
-_Reader = Callable[[Any, pa.Array, AddressIntervals], None]
-_READERS: tuple[tuple[Callable[[pa.DataType], bool], _Reader], ...] = (
-    (lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind), _read_texts),
-    (pa.types.is_string_view, _read_views),
-    (pa.types.is_dictionary, _read_dictionary),
-    (pa.types.is_uint32, _read_numbers),
-    (pa.types.is_null, _read_nothing),
-    (
-        lambda kind: (
-            pa.types.is_binary(kind)
-            or pa.types.is_large_binary(kind)
-            or pa.types.is_binary_view(kind)
-            or (pa.types.is_fixed_size_binary(kind) and kind.byte_width in (4, 16))
-        ),
-        _read_bytes,
-    ),
-)
+def _is_bytes(kind: pa.DataType) -> bool:
+    is_fixed = pa.types.is_fixed_size_binary(kind) and kind.byte_width in (4, 16)
+    is_binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    return bool(is_fixed or is_binary or pa.types.is_binary_view(kind))
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -218,10 +210,12 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def address_reader(kind: pa.DataType) -> _Reader:
+def address_reader(kind: pa.DataType) -> Callable[[pa.Array], _Texts | MixedAddresses]:
     """Return the reader of addresses of an Arrow type; TypeError for any other type."""
     if isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
     for reads, reader in _READERS:
         if reads(kind):
             return reader
@@ -229,8 +223,18 @@ def address_reader(kind: pa.DataType) -> _Reader:
     raise TypeError(f"a column of {kind} holds no addresses; their type is {types}")
 
 
+_READERS: tuple[
+    tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], _Texts | MixedAddresses]], ...
+] = (
+    (is_text, _read_texts),
+    (pa.types.is_uint32, _read_numbers),
+    (_is_bytes, _read_bytes),
+    (pa.types.is_null, _read_nothing),
+)
+
+
 def clean_column(
-    locator: Locator, array: pa.Array, intervals: AddressIntervals
+    state: State, array: pa.Array, intervals: AddressIntervals
 ) -> tuple[pa.Array, AddressIntervals]:
     """Return a column of addresses after ``clean_text``, and the intervals of the clean addresses.
 
@@ -246,7 +250,7 @@ def clean_column(
     rows = pa.array(refused)
     texts = without_dictionary(array).cast(_TEXT)
     addresses = _cleaned_texts(texts.filter(rows))
-    again = locate_chunk(locator, addresses)
+    again = locate_chunk(state, addresses)
     intervals.ids[refused], intervals.families[refused] = again.ids, again.families
     return pc.replace_with_mask(texts, rows, addresses), intervals
 

@@ -7,19 +7,21 @@ frame; its own columns, dtypes and index are unchanged.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 import pyarrow as pa
 
 from geolookup import Engine, InvalidAddressError, _default
 from geolookup.contract.address import canonical, parse
-from geolookup.contract.types import ColumnNames, OnInvalid
 from geolookup.kernel.lookups import state_of
 from geolookup.tables.dictionaries import in_one, used_values
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.inputs import InputNames, Inputs
+from geolookup.tables.inputs import InputNames, check, select, single
 from geolookup.tables.take import of_table
+
+if TYPE_CHECKING:
+    from geolookup.contract.types import ColumnNames, EnrichOptions
 
 #: Integers and booleans become nullable pandas types; in floats NaN is the missing value.
 _TYPES = {
@@ -41,29 +43,20 @@ class GeoAccessor:
         self,
         *fields: ColumnNames,
         engine: Engine | None = None,
-        prefix: str = "",
-        on_invalid: OnInvalid = "null",
-        at: Any = None,
-        clean: bool = False,
-        threads: int | None = None,
-    ) -> pd.DataFrame:
-        """Return a frame of the answers, with the index of the Series.
+        **options: Unpack[EnrichOptions],
+    ) -> pd.Series | pd.DataFrame:
+        """Return a Series of the values of a field; of several fields or a group, a frame.
 
-        ``engine`` is the engine that answers; None: the default one, as in ``geolookup.lookup``.
-        The other arguments are as in ``Engine.enrich``.
+        Its index is that of the Series. ``engine`` is the engine that answers; None: the default
+        one, as in ``geolookup.lookup``. ``options`` are as in ``Engine.enrich``.
         """
         answering = engine or _default.engine()
         schema = state_of(answering).dataset.schema
         paths = [field.path for field in of_table(fields, "geo.lookup", schema)]
-        return answering.enrich(
-            self._series,
-            paths,
-            prefix=prefix,
-            on_invalid=on_invalid,
-            at=at,
-            clean=clean,
-            threads=threads,
-        )
+        frame: pd.DataFrame = answering.enrich(self._series, paths, **options)
+        # One field is a value, unless it is in a list.
+        is_value = len(fields) == len(paths) == 1 and isinstance(fields[0], str)
+        return frame.iloc[:, 0] if is_value else frame
 
 
 def enrich_frame(enricher: Enricher, frame: pd.DataFrame, names: InputNames) -> pd.DataFrame:
@@ -72,8 +65,8 @@ def enrich_frame(enricher: Enricher, frame: pd.DataFrame, names: InputNames) -> 
     The names are labels: tuples if columns have several levels.
     """
     labels = _labels(frame.columns, enricher.names)
-    names.check(frame.columns, labels)
-    table = enricher.table(names.select(lambda name: _arrow(frame[name])))
+    check(names, frame.columns, labels)
+    table = enricher.table(select(names, lambda name: _arrow(frame[name])))
     answers = _frame(table, frame.index)
     answers.columns, answers.attrs = labels, frame.attrs
     return pd.concat([frame, answers], axis=1)
@@ -81,8 +74,7 @@ def enrich_frame(enricher: Enricher, frame: pd.DataFrame, names: InputNames) -> 
 
 def enrich_series(enricher: Enricher, series: pd.Series, names: InputNames) -> pd.DataFrame:
     """Return a frame of the answers for a Series, with its index."""
-    names.check_single()
-    return _frame(enricher.table(Inputs(_arrow(series))), series.index)
+    return _frame(enricher.table(single(_arrow(series), names)), series.index)
 
 
 def _labels(columns: pd.Index, names: list[str]) -> pd.Index:

@@ -20,7 +20,7 @@ from geolookup.contract.types import ColumnNames
 from geolookup.kernel.lookups import state_of
 from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.inputs import InputNames, Inputs, for_each
+from geolookup.tables.inputs import InputNames, check, select, single
 from geolookup.tables.take import of_table
 
 
@@ -40,23 +40,30 @@ class GeoNamespace:
     ) -> pl.Expr:
         """Return the value of a field; of several fields, a list or a group, a Struct of them.
 
-        ``fields`` and ``clean`` are as in ``Engine.enrich``. The expression keeps the name of the
-        addresses; the members of a Struct are named like the columns of ``Engine.enrich``. A row
-        without an answer is null, in each member of a Struct. ``at`` is the instant of all rows,
-        or an expression of timestamps with a time zone or of Unix times; None: the time of this
-        call. ``engine`` is the engine that answers; None: the default one, as in
+        ``fields`` and ``clean`` are as in ``Engine.enrich``. The expression has the name that the
+        column of the field has there, a Struct the name "geo", and its members those of columns. A
+        row without an answer is null, in each member of a Struct. ``at`` is the instant of all
+        rows, or an expression of timestamps with a time zone or of Unix times; None: the time of
+        this call. ``engine`` is the engine that answers; None: the default one, as in
         ``geolookup.lookup``. Raises ValueError for an unknown field.
         """
-        has_instants = isinstance(at, pl.Expr)
-        columns = [self._expression, at] if has_instants else [self._expression]
-        second = None if has_instants else instant(at)
         answering = engine or _default.engine()
-        schema = state_of(answering).dataset.schema
-        paths = tuple(field.path for field in of_table(fields, "geo.lookup", schema))
+        found = of_table(fields, "geo.lookup", state_of(answering).dataset.schema)
         # One field is a value, unless it is in a list; a group has several fields.
-        is_value = len(fields) == len(paths) == 1 and isinstance(fields[0], str)
-        lookup = _Lookup(answering, paths, is_value, second, clean)
-        return pl.map_batches(columns, lookup, return_dtype=lookup.dtype(), is_elementwise=True)
+        is_value = len(fields) == len(found) == 1 and isinstance(fields[0], str)
+        # No field has these names.
+        inputs = [self._expression.alias("address")]
+        options: dict[str, Any] = {"column": "address", "clean": clean}
+        if isinstance(at, pl.Expr):
+            inputs.append(at.alias("instant"))
+            options["time_column"] = "instant"
+        else:
+            options["at"] = instant(at)
+        lookup = _Lookup(answering, tuple(field.path for field in found), is_value, options)
+        empty = pl.Series(dtype=pl.Struct({"address": pl.String, "instant": pl.Int64}))
+        # A Struct: Polars repeats literals in it.
+        answers = pl.struct(inputs).map_batches(lookup, lookup(empty).dtype, is_elementwise=True)
+        return answers.alias(found[0].name if is_value else "geo")
 
 
 @dataclass(frozen=True)
@@ -66,66 +73,38 @@ class _Lookup:
     engine: Engine
     paths: tuple[str, ...]
     is_value: bool  # whether the result is the value of the one field, not a Struct
-    second: int | None  # None: a column has the instants
-    clean: bool
+    options: dict[str, Any]
 
-    def __call__(self, columns: Sequence[pl.Series]) -> pl.Series:
+    def __call__(self, inputs: pl.Series) -> pl.Series:
+        frame = inputs.struct.unnest()
         with _raise_as_polars_own():
-            return self._answers(columns)
-
-    def _answers(self, columns: Sequence[pl.Series]) -> pl.Series:
-        if self.second is None:
-            names = "address", "instant"
-            beside = pl.DataFrame(dict(zip(names, _broadcast(columns), strict=True)))
-            frame = self._enrich(beside, column=names[0], time_column=names[1]).drop(names)
-        else:
-            frame = self._enrich(columns[0], at=self.second)
-        answers: pl.Series = frame.to_series() if self.is_value else frame.to_struct()
-        return answers.alias(columns[0].name)
-
-    def _enrich(self, data: Any, **options: Any) -> pl.DataFrame:
-        frame: pl.DataFrame = self.engine.enrich(data, self.paths, clean=self.clean, **options)
-        return frame
-
-    def dtype(self) -> pl.DataType:
-        """Return the type of the result, from a result without rows."""
-        instants = [_empty(pl.Int64())] if self.second is None else []
-        return self._answers([_empty(pl.String()), *instants]).dtype
-
-
-def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
-    """Repeat literals: Polars passes them as columns of one row."""
-    # 3 rows of addresses, a literal instant of 1 row: the instant is repeated 3 times.
-    rows = next((len(column) for column in columns if len(column) != 1), 1)
-    return [column if len(column) == rows else column.new_from_index(0, rows) for column in columns]
+            answers = self.engine.enrich(frame, self.paths, **self.options)
+        new = answers.drop(frame.columns)
+        return new.to_series() if self.is_value else new.to_struct()
 
 
 def enrich_frame(enricher: Enricher, frame: pl.DataFrame, names: InputNames) -> pl.DataFrame:
     """Return the frame with columns of answers."""
-    names.check(frame.columns, enricher.names)
-    return frame.hstack(_answers(enricher, names.select(frame.get_column)))
+    check(names, frame.columns, enricher.names)
+    return frame.hstack(_answers(enricher, select(names, lambda name: _arrow(frame[name]))))
 
 
 def enrich_lazy(enricher: Enricher, frame: pl.LazyFrame, names: InputNames) -> pl.LazyFrame:
     """Return the plan with columns of answers; they are computed when it is collected."""
     schema = frame.collect_schema()
-    names.check(schema.names(), enricher.names)
+    check(names, schema.names(), enricher.names)
     if not enricher.names:
         return frame  # a Struct without fields has no rows
-    used = names.distinct()
+    used = list(dict.fromkeys(names.values()))
 
     def answer(columns: Sequence[pl.Series]) -> pl.Series:
-        by_name = dict(zip(used, columns, strict=True))
+        inputs = dict(zip(used, map(_arrow, columns), strict=True))
         with _raise_as_polars_own():
-            return _answers(enricher, names.select(by_name.__getitem__)).to_struct()
+            return _answers(enricher, select(names, inputs.__getitem__)).to_struct()
 
+    empty = _answers(enricher, select(names, lambda name: _arrow(pl.Series(dtype=schema[name]))))
     answers = pl.map_batches(
-        used,
-        answer,
-        return_dtype=pl.Struct(
-            _answers(enricher, names.select(lambda name: _empty(schema[name]))).schema
-        ),
-        is_elementwise=True,
+        used, answer, return_dtype=pl.Struct(empty.schema), is_elementwise=True
     )
     # Longer than any name: "ip" and "city" give "city+".
     unused = max(schema.names(), key=len) + "+"
@@ -134,8 +113,7 @@ def enrich_lazy(enricher: Enricher, frame: pl.LazyFrame, names: InputNames) -> p
 
 def enrich_series(enricher: Enricher, series: pl.Series, names: InputNames) -> pl.DataFrame:
     """Return a frame of the answers for a Series."""
-    names.check_single()
-    return _answers(enricher, Inputs(series))
+    return _answers(enricher, single(_arrow(series), names))
 
 
 @contextmanager
@@ -147,22 +125,15 @@ def _raise_as_polars_own() -> Iterator[None]:
         raise pl.exceptions.ComputeError(str(error)) from error
 
 
-def _empty(kind: pl.DataType) -> pl.Series:
-    return pl.Series(dtype=kind)
-
-
-def _answers(enricher: Enricher, columns: Inputs) -> pl.DataFrame:
-    return _frame(enricher.table(for_each(_arrow, columns)))
+def _answers(enricher: Enricher, inputs: pa.Table) -> pl.DataFrame:
+    table = enricher.table(inputs)
+    return pl.DataFrame([_series(name, table[name]) for name in table.schema.names])
 
 
 def _arrow(column: pl.Series) -> pa.Array:
     if column.dtype == pl.Object:  # to_arrow would return pointers
         raise TypeError("a column of Python objects holds no addresses; convert it to text")
     return column.to_arrow()
-
-
-def _frame(table: pa.Table) -> pl.DataFrame:
-    return pl.DataFrame([_series(name, table[name]) for name in table.schema.names])
 
 
 def _series(name: str, column: pa.ChunkedArray) -> pl.Series:

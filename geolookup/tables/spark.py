@@ -12,24 +12,21 @@ import pickle
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
 from itertools import chain
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
-from pyspark import SparkContext, SparkFiles, TaskContext
+from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
-from geolookup.archives.members import SUFFIX
-from geolookup.contract.types import ColumnNames, OnInvalid
-from geolookup.engine import Engine
 from geolookup.errors import ContractError
-from geolookup.signing.keys import PublicKey
 from geolookup.signing.trust import TrustedKeys
-from geolookup.tables.workers import HostCopy, Job, Source, archive_for_workers, source_of
+from geolookup.tables.workers import Job, open_dataset
+
+if TYPE_CHECKING:
+    from geolookup.contract.types import ColumnNames, EnrichOptions
+    from geolookup.engine import Engine
 
 #: The types of columns that a worker receives.
 _ARROW: dict[type[spark_types.DataType], pa.DataType] = {
@@ -53,43 +50,31 @@ _SPARK[pa.list_(pa.string())] = spark_types.ArrayType(spark_types.StringType())
 def enrich(
     df: DataFrame,
     *fields: ColumnNames,
-    column: str = "ip",
-    at: Any = None,
-    time_column: str | None = None,
-    as_of: str | None = None,
-    prefix: str = "",
-    on_invalid: OnInvalid = "null",
-    clean: bool = False,
     dataset: str | os.PathLike[str] | None = None,
-    ship: bool = False,
     trusted_keys: TrustedKeys | None = None,
+    **options: Unpack[EnrichOptions],
 ) -> DataFrame:
     """Return ``df`` with columns of answers for the addresses in one of its columns.
 
-    The arguments up to ``clean`` are as in ``Engine.enrich``. Without ``at`` and ``time_column``
-    the instant is now, the same in all partitions. Texts become strings, ``network_asn`` a bigint.
+    ``options`` are those of ``Engine.enrich``. Without ``at`` and ``time_column`` the instant is
+    now, the same in all partitions. Texts become strings, ``network_asn`` a bigint.
 
-    ``dataset`` is a folder that the driver and every executor see by that path; None: the default
-    of each (see ``geolookup.open``). It is also an archive of ``pack`` that they see, or the
-    address of a mirror: each host fetches, verifies and unpacks it once, into its cache. With
-    ``ship`` the driver sends its dataset as one file by ``SparkContext.addFile``, once per
-    session. ``as_of`` needs a store that all see by its path; the logs of the workers state the
-    rows without a generation. ``trusted_keys`` are as in ``geolookup.open``. Executors need
-    geolookup. They answer from the generations of the driver only.
+    ``dataset`` is a folder, a store or an archive of ``pack`` that the driver and every executor
+    see by that path; None: the default of each (see ``geolookup.open``). It is also the address of
+    a mirror. Each host unpacks or fetches it once, into its cache. ``as_of`` needs a store; the
+    logs of the workers state the rows without a generation. ``trusted_keys`` are as in
+    ``geolookup.open``. Executors need geolookup. They answer from the generations of the driver
+    only.
 
-    Raises the errors of ``Engine.enrich`` for wrong arguments before anything runs, and for an
-    archive or a mirror the errors of ``geolookup.update``. A task fails with DatasetError if the
-    dataset is missing or of another generation; with ``on_invalid="raise"`` it fails at the first
-    address without an answer.
+    Raises the errors of ``Engine.enrich`` for wrong arguments before anything runs, and for a
+    mirror the errors of ``geolookup.update``. A task fails with DatasetError if the dataset is
+    missing or of another generation; with ``on_invalid="raise"`` it fails at the first address
+    without an answer.
     """
-    options = {"column": column, "at": at, "time_column": time_column, "prefix": prefix}
-    options |= {"as_of": as_of, "on_invalid": on_invalid, "clean": clean}
-    source = source_of(dataset, trusted_keys)
-    with source.open(None) as engine:
-        job = Job.of(source, engine, fields, **options)
+    engine, opening = open_dataset(dataset, trusted_keys)
+    with engine:
+        job = Job.of(engine, opening, fields, options)
         schema = _schema(engine, df, job)
-        if ship:
-            job = job.sent(partial(_send, df.sparkSession.sparkContext), engine)
     return df.mapInArrow(_task(job), schema)
 
 
@@ -110,7 +95,8 @@ def _schema(engine: Engine, df: DataFrame, job: Job) -> spark_types.StructType:
 
 def _arrow_field(field: spark_types.StructField, options: Mapping[str, Any]) -> pa.Field:
     """Return a column that is read with the type that a worker receives, any other as nulls."""
-    if field.name not in (options["column"], options["time_column"], options["as_of"]):
+    inputs = options.get("column", "ip"), options.get("time_column"), options.get("as_of")
+    if field.name not in inputs:
         return pa.field(field.name, pa.null())
     if type(field.dataType) not in _ARROW:
         kind = field.dataType.simpleString()
@@ -132,32 +118,6 @@ def _task(job: Job) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBa
         return enrich_partition(batches, pickle.loads(pickled))  # noqa: S301 - of the driver
 
     return enrich_batches
-
-
-def _send(context: SparkContext, engine: Engine, source: Source) -> Source:
-    """Have the executors fetch the dataset as one file, and return their source."""
-    name = f"geolookup-{engine.generation}{SUFFIX}"
-    # ``listFiles`` returns URLs; they end with the name.
-    if not any(sent.endswith(name) for sent in context.listFiles):
-        # Spark removes this folder, also on executors, when the session stops.
-        folder = Path(SparkFiles.getRootDirectory()) / "geolookup"
-        folder.mkdir(exist_ok=True)
-        archive_for_workers(source, engine, folder / name)
-        context.addFile(str(folder / name))
-    return _Sent(name, source.keys)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sent:
-    """A file of ``SparkContext.addFile``; ``name`` has its generation."""
-
-    name: str
-    keys: tuple[PublicKey, ...]
-    remedy: ClassVar[str] = "run the job again"
-
-    def open(self, generation: str | None) -> Engine:
-        """Open the dataset in the file, unpacked into the cache of the host."""
-        return HostCopy(SparkFiles.get(self.name), self.keys, self.name).open(generation)
 
 
 # --- in a worker

@@ -8,26 +8,30 @@ looked up once.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import FIELDS
-from geolookup.contract.gregorian import DAY
-from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_object
-from geolookup.dataset.arrow_files import type_of
+from geolookup.contract.localtime import EARLIEST, LATEST, Period, time_object
+from geolookup.dataset.arrow_files import array_of, type_of
 from geolookup.dataset.runs import run_starts
+from geolookup.kernel import period
 from geolookup.tables.row_notes import RowNote
 
 #: Ticks of each unit of timestamps.
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-_ZERO = 48
+#: The attributes of ``Period`` by the member that has their values.
+_OF_PERIOD = {"abbr": "abbr", "utc_offset": "utc_offset", "utc_offset_seconds": "offset"}
+_OF_PERIOD["is_dst"] = "is_dst"
 _TYPES = {field.member: type_of(field) for field in FIELDS if field.group == "time"}
 
 
@@ -36,7 +40,7 @@ class Instants:
     """n whole Unix seconds, EARLIEST <= second < LATEST; 0 if the instant is null."""
 
     seconds: NDArray[np.int64]
-    is_valid: NDArray[np.bool_]
+    is_valid: Bools
 
     def slice(self, begin: int, count: int) -> Instants:
         """Return the instants of some rows."""
@@ -101,7 +105,7 @@ class Clock:
     def take(
         self,
         zone_rows: pa.Array | None,
-        valid: NDArray[np.bool_],
+        valid: Bools,
         members: Sequence[str],
         instants: Instants | None,
     ) -> dict[str, pa.Array]:
@@ -117,7 +121,7 @@ class Clock:
         return self._at_each_instant(zone_rows.to_numpy(), has_time, members, instants.seconds)
 
     def _at_one_instant(
-        self, zone_rows: pa.Array, valid: NDArray[np.bool_], members: Sequence[str]
+        self, zone_rows: pa.Array, valid: Bools, members: Sequence[str]
     ) -> dict[str, pa.Array]:
         if self._rendered is None:
             self._rendered = self._render()
@@ -127,11 +131,14 @@ class Clock:
             if member != "current_timestamp"
         }
         if "current_timestamp" in members:
-            columns["current_timestamp"] = pa.array(np.full(len(valid), self._second), mask=~valid)
+            columns["current_timestamp"] = array_of(np.full(len(valid), self._second), valid)
         return columns
 
     def _render(self) -> dict[str, pa.Array]:
-        objects: list[Any] = [time_object(zone, self._second) for zone in self._zones]
+        second = self._second
+        objects: list[Any] = [
+            time_object(zone, period(zone, second), second) for zone in self._zones
+        ]
         columns = {
             member: pa.array([time[member] for time in objects], kind)
             for member, kind in _TYPES.items()
@@ -142,36 +149,36 @@ class Clock:
         }
 
     def _at_each_instant(
-        self,
-        zone_rows: NDArray[np.uint16],
-        has_time: NDArray[np.bool_],
-        members: Sequence[str],
-        seconds: Int64,
+        self, zone_rows: NDArray[np.uint16], has_time: Bools, members: Sequence[str], seconds: Int64
     ) -> dict[str, pa.Array]:
-        number, periods = self._group(np.where(has_time, zone_rows, 0), seconds)
-        unknown = number < 0
-        # The number -1 takes the last entry.
-        offset = np.array([*(one.offset for one in periods), 0], np.int32)[number]
-        is_dst = np.array([*(one.is_dst for one in periods), False])[number]
-        columns: dict[str, Any] = {
-            "zone": lambda: self._zone_names(zone_rows, unknown),
-            "abbr": lambda: pa.array([*(one.abbr for one in periods), None], pa.string()).take(
-                pa.array(np.where(unknown, len(periods), number))
-            ),
-            "utc_offset": lambda: offset_texts(offset, unknown),
-            "utc_offset_seconds": lambda: pa.array(offset, mask=unknown),
-            "current_time": lambda: iso_texts(seconds, offset, unknown),
-            "current_timestamp": lambda: pa.array(seconds, mask=~has_time),
-            "is_dst": lambda: pa.array(is_dst, mask=unknown),
+        numbers, periods = self._group(np.where(has_time, zone_rows, 0), seconds)
+        # The number -1 takes the last entry, null.
+        places = array_of(np.where(numbers < 0, len(periods), numbers))
+
+        def of_period(member: str) -> pa.Array:
+            values = [getattr(one, _OF_PERIOD[member]) for one in periods]
+            return pa.array([*values, None], _TYPES[member]).take(places)
+
+        def zone() -> pa.Array:
+            # A dictionary of all zones but row 0, the unknown one.
+            names = pa.array(self._zones[1:], pa.string())
+            indices = array_of(zone_rows.astype(np.int32) - 1, numbers >= 0)
+            return pa.DictionaryArray.from_arrays(indices, names)
+
+        def current_time() -> pa.Array:
+            # 2026-11-20 00:23:07 -> 2026-11-20T00:23:07-08:00
+            offset = of_period("utc_offset_seconds").cast(pa.int64())
+            local = pc.add(array_of(seconds), offset).cast(pa.timestamp("s")).cast(pa.string())
+            texts = pc.binary_replace_slice(local, 10, 11, "T")
+            return pc.binary_join_element_wise(texts, of_period("utc_offset"), "")
+
+        columns: dict[str, Callable[[], pa.Array]] = {
+            **{member: partial(of_period, member) for member in _OF_PERIOD},
+            "zone": zone,
+            "current_time": current_time,
+            "current_timestamp": lambda: array_of(seconds, has_time),
         }
         return {member: columns[member]() for member in members}
-
-    def _zone_names(
-        self, zone_rows: NDArray[np.uint16], unknown: NDArray[np.bool_]
-    ) -> pa.DictionaryArray:
-        """Return zone names, as a dictionary of all zones but row 0, the unknown one."""
-        numbers = pa.array(zone_rows.astype(np.int32) - 1, mask=unknown)
-        return pa.DictionaryArray.from_arrays(numbers, pa.array(self._zones[1:], pa.string()))
 
     def _group(
         self, zone_rows: NDArray[np.uint16], seconds: Int64
@@ -211,8 +218,7 @@ class Clock:
         # The last period that begins at or before the second, unless it ends before.
         if at and second < periods[at - 1].end:
             return periods[at - 1]
-        name = self._zones[zone]
-        current = period(name, second) if name else None
+        current = period(self._zones[zone], second)
         if current is not None:
             # New lists replace the old ones at once: a thread that reads sees either. A lost
             # update only costs another look-up.
@@ -221,64 +227,3 @@ class Clock:
                 [*periods[:at], current, *periods[at:]],
             )
         return current
-
-
-def iso_texts(seconds: Int64, offset: NDArray[np.int32], unknown: Bools) -> pa.Array:
-    """Return ``YYYY-MM-DDTHH:MM:SS±HH:MM`` for n Unix seconds and offsets in seconds.
-
-    The digits are columns of a matrix of bytes: no row is formatted on its own.
-    ``offset`` is in whole minutes; null if ``unknown``. RFC 3339, years 1 to 9999.
-
-    numpy's dates do the calendar. Day 19,782 since 1970-01-01 is in month 649 since 1970-01, whose
-    first day is 19,754: the year is 649 // 12 + 1970 = 2024, the month 649 % 12 + 1 = 2, the day
-    19,782 - 19,754 + 1 = 29. ``//`` rounds down: years before 1970 are right too.
-    """
-    local = np.where(unknown, 0, seconds + offset)
-    days = local // DAY
-    of_day = local - days * DAY
-    date = days.astype("M8[D]")
-    month = date.astype("M8[M]")
-    months = month.astype(np.int64)
-    text = np.empty((len(seconds), 25), np.uint8)
-    _digits(text[:, 0:4], months // 12 + 1970)
-    _digits(text[:, 5:7], months % 12 + 1)
-    _digits(text[:, 8:10], (date - month.astype("M8[D]")).astype(np.int64) + 1)
-    _digits(text[:, 11:13], of_day // 3600)
-    _digits(text[:, 14:16], of_day // 60 % 60)
-    _digits(text[:, 17:19], of_day % 60)
-    for at, separator in ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":")):
-        text[:, at] = ord(separator)
-    _put_offset(text[:, 19:], offset)
-    return _texts(text, unknown)
-
-
-def offset_texts(offset: NDArray[np.int32], unknown: Bools) -> pa.Array:
-    """Return ``±HH:MM`` for offsets in seconds; null if ``unknown``."""
-    text = np.empty((len(offset), 6), np.uint8)
-    _put_offset(text, offset)
-    return _texts(text, unknown)
-
-
-def _put_offset(text: NDArray[np.uint8], offset: NDArray[np.int32]) -> None:
-    size = np.abs(offset.astype(np.int64)) // 60
-    text[:, 0] = np.where(offset < 0, ord("-"), ord("+"))
-    _digits(text[:, 1:3], size // 60)
-    text[:, 3] = ord(":")
-    _digits(text[:, 4:6], size % 60)
-
-
-def _digits(text: NDArray[np.uint8], number: Int64) -> None:
-    # 2026: 6, 2, 0, 2 from right to left.
-    for at in reversed(range(text.shape[1])):
-        number, digit = np.divmod(number, 10)
-        text[:, at] = digit + _ZERO
-
-
-def _texts(text: NDArray[np.uint8], unknown: Bools) -> pa.Array:
-    """Return the rows of a matrix as an Arrow column."""
-    count, width = text.shape
-    # All texts have one width: 0, 25, 50, ...
-    offsets = np.arange(0, (count + 1) * width, width, dtype=np.int32)
-    validity = pa.array(~unknown).buffers()[1]
-    buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(text))]
-    return pa.Array.from_buffers(pa.string(), count, buffers)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from geolookup.dataset.checksums import is_whole
+from geolookup.dataset.digests import is_whole
 from geolookup.errors import DatasetError, short_id
 from geolookup.history.incoming import Incoming, from_archive, from_folder
 from geolookup.mirrors.index import INDEX, File, Index, has_expired

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolookup.comparison.gates import verdict_line
-from geolookup.dataset.checksums import is_whole
+from geolookup.dataset.digests import is_whole
 from geolookup.dataset.manifest import manifest_text, read_manifest
 from geolookup.errors import BuildError, DownloadError, QualityError, UpdateError, count_text
 from geolookup.filesystem.cache import default_folder

@@ -14,8 +14,6 @@ import geolookup
 from tests.cli.program import refusal
 from tests.internals.builder import Member, parquet
 from tests.internals.files import explain_errors
-from tests.internals.kernel import state_of
-from tests.internals.tables import locate
 
 _HUGE = 1 << 60
 _ALLOCATIONS = (
@@ -56,4 +54,4 @@ class _HugeColumn:
 
 def test_it_is_no_wrong_type_of_a_column(sample: geolookup.Engine) -> None:
     with pytest.raises(MemoryError):
-        locate(state_of(sample), _HugeColumn())
+        sample.enrich(_HugeColumn())

@@ -18,7 +18,6 @@ from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.internals.prefixes import SYNTAXES
 from tests.prefixes.syntaxes.reading import READERS
-from tests.skips import needs
 
 OLD = "network,country_code\n8.8.8.0/24,US\n9.0.0.0/15,DE\n2a00::/16,US\n"
 NEW = "network,country_code\n8.8.8.0/25,US\n9.1.0.0/16,US\n9.0.0.0/16,DE\n2a00::/16,US\n"
@@ -137,10 +136,7 @@ def test_standard_output() -> None:
     [
         ("csv", 1 << 13),
         ("parquet", 1 << 13),
-        pytest.param("duckdb", 1 << 13, marks=needs("duckdb")),
-        # Enough until the log becomes the database.
-        pytest.param("duckdb", 1 << 19, marks=needs("duckdb")),
-        ("sqlite", 1 << 13),
+        ("mmdb", 1 << 13),
     ],
 )
 def test_a_full_disk_leaves_the_old_output(name: str, limit: int, tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ _ENRICHED = ("enrich", "many.csv", "--no-header", "--ip-column", "column1")
 #: Commands with more answers than a pipe holds.
 _MANY = (
     *((*_ENRICHED, "--output-format", kind) for kind in ("csv", "parquet", "arrow")),
-    *(("export", str(SMALL), "--format", kind) for kind in ("csv", "postgresql")),
+    *(("export", str(SMALL), "--format", kind) for kind in ("csv", "jsonl")),
 )
 _CLOSED: list[tuple[int, tuple[str, ...]]] = [
     *((0, args) for args in (("fields",), ("lookup", "1.1.1.1"), ("--help",))),

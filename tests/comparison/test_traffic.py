@@ -37,7 +37,6 @@ RAW = TABLE.set_column(
 FILES = {
     **{f"t.{kind}": (TABLE, kind) for kind in KINDS},
     "t.csv.gz": (TABLE, "csv"),
-    "t.feather": (ENCODED, "arrow"),
     "raw.parquet": (RAW, "parquet"),
 }
 
@@ -76,7 +75,6 @@ _ERRORS: tuple[tuple[str, str | None, str | None, str], ...] = (
     ("t.txt", "8.8.8.8\n", "n", "no column 'n'"),
     ("t.dat", "8.8.8.8\n", None, "name the format by --input-format"),
     ("t.parquet", "8.8.8.8\n", None, "damaged or not a Parquet file"),
-    ("t.arrow", "8.8.8.8\n", None, "damaged or not an Arrow file"),
     ("missing/t.csv", None, None, "directory); check its name and permissions"),
     ("missing/t.txt", None, None, "directory); check its name and permissions"),
 )

@@ -94,16 +94,13 @@ def python(tree: Path, *words: str, kernel: str = "") -> str:
 
 
 CALLS = """
-import json, geolookup, pandas
-from geolookup import tables
-from geolookup.kernel.lookups import state_of
+import json, geolookup, pandas, pyarrow
 from geolookup.compat.geoip2 import Reader
 
 engine, ips = geolookup.open(), {addresses!r}
 path = "network.is_anycast"
 added = engine.enrich(pandas.DataFrame({{"ip": ips}}))["network_is_anycast"]
-state = state_of(engine)
-ids = tables.locate(state, ips)
+arrow = pyarrow.array(ips)
 print(json.dumps({{
     "kernel": engine.kernel,
     "json": json.loads(engine.lookup_json(ips[0])),
@@ -111,8 +108,8 @@ print(json.dumps({{
     "get": [engine.get(ip, path) for ip in ips],
     "get_many": [values[0] for values in engine.get_many(ips, [path, "network"])],
     "answer": [engine.answer(ip).network.is_anycast for ip in ips],
-    "take": tables.take(state, ids, path)["network_is_anycast"].to_pylist(),
-    "groups": tables.take(state, ids, ["network"])["network_is_anycast"].to_pylist(),
+    "arrow": engine.enrich(arrow, path)["network_is_anycast"].to_pylist(),
+    "groups": engine.enrich(arrow, ["network"])["network_is_anycast"].to_pylist(),
     "pandas": [None if pandas.isna(value) else bool(value) for value in added],
     "where": [str(network) for network in engine.prefixes(where={{"is_anycast": True}})],
     "explain": engine.explain(ips[0])["layers"]["is_anycast"]["values"],
@@ -129,7 +126,7 @@ def test_every_call_has_the_field(tree: Path, kernel: str) -> None:
     schema = json.loads((tree / "docs" / "envelope.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(closed(schema)).validate(result["json"])
     assert list(result.pop("json")["data"]["network"].items())[-1] == ("is_anycast", True)
-    for name in ("dict", "get", "get_many", "answer", "take", "groups", "pandas"):
+    for name in ("dict", "get", "get_many", "answer", "arrow", "groups", "pandas"):
         assert result.pop(name) == ANYCAST, name
     (info,) = result.pop("fields")
     assert info["type"] == "boolean"
@@ -150,7 +147,7 @@ def test_commands_and_exports_have_the_field(tree: Path, tmp_path: Path) -> None
     run("verify", "new")
     run("report", "new", "--output", str(tmp_path / "report.html"))
     assert "is_anycast" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    for kind in ("csv", "jsonl", "postgresql"):
+    for kind in ("csv", "jsonl"):
         run("export", "new", "--format", kind, "--output", str(tmp_path / kind))
         assert "network_is_anycast" in (tmp_path / kind).read_text(encoding="utf-8")
     cells = [line.rpartition(",")[2] for line in (tmp_path / "csv").read_text("utf-8").splitlines()]

@@ -1,27 +1,15 @@
-"""TZif files (RFC 9636) for tests: from the deciding database, and written ones."""
+"""TZif files (RFC 9636) for tests: written ones, and those of the deciding database."""
 
 from __future__ import annotations
 
 import struct
-import zoneinfo
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from importlib import import_module, resources
-from io import BytesIO
-from pathlib import Path
-from typing import Any
-from zoneinfo import ZoneInfo
 
-from tests.internals.contract import Zone, database, zone_names
+from tests.internals.contract import zone_file, zone_names
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-HOUR, DAY = 3600, 86400
-_FIRST = -(10**10)  # no zone changed before the year 1800
 ZONES = sorted(zone_names())
-#: `zoneinfo` in Python: the one in C crashes on some files.
-_PLAIN = import_module("zoneinfo._zoneinfo").ZoneInfo
-
 #: Seconds east of UTC, whether it is daylight saving, the abbreviation.
 Type = tuple[int, bool, str]
 
@@ -55,47 +43,11 @@ def _block(
     return header + times + bytes(kind for _, kind in transitions) + b"".join(records) + names
 
 
-def plain_zone(data: bytes) -> ZoneInfo:
-    """Return the zone of a file; the file need not be one that the tz database has."""
-    result: ZoneInfo = _PLAIN.from_file(BytesIO(data))
-    return result
-
-
-def by_zoneinfo(zone: ZoneInfo, at: int) -> Type:
-    """Return what `zoneinfo` has at a Unix second."""
-    local = (EPOCH + timedelta(seconds=at)).astimezone(zone)
-    offset = local.utcoffset() or timedelta()
-    return offset // timedelta(seconds=1), bool(local.dst()), str(local.tzname())
-
-
-# Files that are read.
-
-
 def unix(text: str) -> int:
     return (datetime.fromisoformat(text) - EPOCH) // timedelta(seconds=1)
 
 
-@cache
 def tzif(zone: str) -> bytes:
-    """The file of a zone, of the deciding database."""
-    system = [Path(root, zone) for root in zoneinfo.TZPATH]
-    packaged = Path(str(resources.files("tzdata")), "zoneinfo", zone)
-    files = [packaged, *system] if database().source == "package" else [*system, packaged]
-    return next(file for file in files if file.is_file()).read_bytes()
-
-
-@cache
-def transitions(zone: str) -> tuple[int, ...]:
-    """The seconds at which the table of a file changes the local time, as `zoneinfo` reads it."""
-    rules: Any = plain_zone(tzif(zone))
-    listed = [at for at in rules._trans_utc if at > _FIRST]
-    return tuple(at for at in listed if by_zoneinfo(rules, at - 1) != by_zoneinfo(rules, at))
-
-
-def changes(zone: Zone, start: int, end: int) -> list[tuple[int, Type]]:
-    """The local time of a zone at a second, and each other one before the end."""
-    listed = [(start, zone.state(start))]
-    for at in zone.between(start, end):
-        if zone.state(at) != listed[-1][1]:
-            listed.append((at, zone.state(at)))
-    return listed
+    file = zone_file(zone)
+    assert file is not None, zone
+    return file.data

@@ -2,7 +2,8 @@
 
 Every flip must be found by ``verify``; ``open``, lookups and reads of whole tables on it,
 unverified, must answer by the contract or raise DatasetError. A forged flip has its digest in the
-manifest: ``verify`` gets to read the columns. A flip that it misses must change no answer.
+manifest: ``verify`` gets to read the columns. A flip that it misses must change no answer, but in
+the texts of rows it may change their values.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from tests.internals.integrity import verify
 from tests.own_sources import own_dataset
 
 _PART = 500
+#: Files whose texts of rows ``verify`` does not compare with the columns.
+_TEXTS = (fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.OWN)
 
 
 class Flip(NamedTuple):
@@ -140,7 +143,7 @@ def _swept(
             name = flips[0].name if len(flips) == 1 else "several"
             counts[name, actual] += 1
             counts[name, "refused" if any(None in each for each in answers) else "answered"] += 1
-            if actual == "missed" and (not forged or answers != right):
+            if actual == "missed" and not (forged and (name in _TEXTS or answers == right)):
                 failures.append(f"{flips}: not found by verify")
         again = [probe.survey(folder) for probe in asked]
         if again != right or any(None in each for each in right) or _verdict(folder) != "missed":

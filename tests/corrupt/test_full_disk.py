@@ -92,9 +92,9 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/smaps")
-def test_no_page_of_a_verified_dataset_is_in_memory() -> None:
-    tables = read_tables(SMALL)
-    assert not mapping(path := SMALL / fmt.LOCATION)[1]
+def test_no_page_of_a_verified_dataset_is_in_memory(tmp_path: Path) -> None:
+    tables = read_tables(shutil.copytree(SMALL, tmp_path / "dataset"))
+    assert not mapping(path := tables.folder / fmt.LOCATION)[1]
     assert tables.batches[fmt.LOCATION].to_pydict()  # reads its pages
     assert mapping(path)[1]
     tables.release()

@@ -22,9 +22,7 @@ CASES: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.IPV4, "own", put(1, 10**6), "row 1: outside own.arrow"),
     (fmt.IPV6, "own", put(0, 2**32 - 1), "row 0: outside own.arrow"),
     (fmt.OWN, "site_id", put(0, "Nowhere"), "row 0: not unknown"),
-    (fmt.OWN, "risk_score", put(1, 12345), "differs from the other columns"),
-    (fmt.OWN, "is_tor", put(1, True), "differs from the other columns"),
-    (fmt.OWN, "json", put(1, "{}"), "not the checksum of the row's text"),
+    (fmt.OWN, "json", put(1, "{}"), "row 1: not 6 texts"),
     (V4, "own.threat", put(1, 9), "row 1: of 3 sources"),
 )
 

@@ -1,47 +1,17 @@
-"""Canonical texts, CRC-32C, digests of columns, and the row codec, beside slower ways to them."""
+"""Canonical texts, digests of columns, and the row codec, beside slower ways to them."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-import math
-from collections.abc import Callable
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from geolookup.errors import DatasetError
-from tests.internals.builder import json_columns, json_texts
-from tests.internals.dataset import Manifest, canonical, crc32c, generation, rows
-from tests.internals.dataset import checksums as python
-from tests.internals.kernel import kernel
-from tests.kernel.modules import compiled
-from tests.tiers import scaled
-
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
-values = st.recursive(
-    scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=30
-)
-
-
-@settings(max_examples=scaled(10, 100))
-@given(st.dictionaries(st.text(), values))
-@example(
-    {"a": [], "b": {}, "c": [[[0, 8], None], {"é\n": [math.inf, True, -0.0, 1e-7]}], "": ([1], ())}
-)
-def test_canonical_text_is_that_of_json(stated: dict[str, Any]) -> None:
-    try:
-        expected = json.dumps(stated, ensure_ascii=False, indent=1, sort_keys=True).encode() + b"\n"
-    except UnicodeEncodeError:  # a lone surrogate
-        with pytest.raises(UnicodeEncodeError):
-            canonical(stated)
-    else:
-        assert canonical(stated) == expected
+from tests.internals.contract import fields
+from tests.internals.dataset import Manifest, generation, rows
 
 
 def digest(column: pa.Array) -> str:
@@ -97,9 +67,6 @@ def test_digest_of_numbers() -> None:
             assert digest(pa.array(stored, kind)) == hashed(written(values, str(kind))), kind
 
 
-WORDS = ["Zürich", 'a "quoted"\nline', "back\\slash", "\x01\x7f\u2028", None]
-
-
 #: By their fault, the texts of a row of two members.
 DAMAGED = {
     "a member more": b'"a"\n"b"\n"c"',
@@ -108,73 +75,19 @@ DAMAGED = {
     "not JSON": b'"a"\n"b',
     "not UTF-8": b'"a"\n"\xff"',
     "nested too deeply": b'"a"\n' + b"[" * 100_000,
+    "of another type": b'"a"\n1',
 }
 
 
 def test_a_row_that_is_not_of_the_table_is_damaged() -> None:
+    members = fields.in_table("network")[1:3]
     for why, row in DAMAGED.items():
-        offsets = memoryview(pa.array([0, len(row)], pa.int32()).buffers()[1]).cast("i")
-        sums = memoryview(pa.array([crc32c(row)], pa.uint32()).buffers()[1]).cast("I")
-        texts = rows.Texts("x", offsets, memoryview(row), sums, rows.KINDS["network"][1:3])
+        offsets = memoryview(pa.array([0, len(row), 7, 3], pa.int32()).buffers()[1]).cast("i")
+        texts = rows.Texts("x", offsets[:4], memoryview(row), members)
         with pytest.raises(DatasetError, match="row 0 is damaged"):
-            raise AssertionError(f"{why}: {texts[0]!r}")
-    kinds = rows.KINDS["network"][1:2]
-    made = json_columns([json_texts(pa.array(WORDS))])
-    _, offsets, data = (memoryview(buffer or b"") for buffer in made["json"].buffers())
-    wrong = memoryview(bytes(20)).cast("I")  # checksums
-    texts = rows.Texts("x", offsets.cast("i"), data, wrong, kinds)
-    for number, problem in ((1, "row 1 is damaged"), (5, "row 5 does not exist")):
+            raise AssertionError(f"{why}: {texts.values(0)!r}")
+    for number, problem in ((2, "row 2 lies outside the file"), (3, "row 3 does not exist")):
         with pytest.raises(DatasetError, match=problem):
-            _ = texts[number]
-
-
-#: A SCSI Read (10) command PDU.
-_READ = bytes.fromhex(
-    "01c000000000000000000000000000001400000000000400000000140000001828000000000000000200000000000000"
-)
-#: Texts and their sums; RFC 3720, section B.4, and the usual check of CRCs, "123456789".
-VECTORS = {
-    bytes(32): 0x8A9136AA,
-    b"\xff" * 32: 0x62A8AB43,
-    bytes(range(32)): 0x46DD794E,
-    bytes(range(31, -1, -1)): 0x113FDB5C,
-    _READ: 0xD9963A56,
-    b"123456789": 0xE3069283,
-    b"": 0,
-}
-FORMS: list[Any] = [kernel.checksums, python.checksums]
-if kernel.Kernel.kernel == "compiled":
-    FORMS.append(compiled._checksums_by_table)
-
-
-def sums(form: Callable[..., None], texts: list[bytes]) -> list[int]:
-    data = np.frombuffer(b"".join(texts), np.uint8)
-    offsets = np.array([0, *accumulate(map(len, texts))], np.int32)
-    result = np.zeros(len(texts), np.uint32)
-    form(data, offsets, result)
-    return [int(item) for item in result]
-
-
-def test_the_vectors_of_the_standard() -> None:
-    assert [crc32c(text) for text in VECTORS] == [*VECTORS.values()]
-    for form in FORMS:
-        assert sums(form, [*VECTORS]) == [*VECTORS.values()]
-
-
-@given(st.lists(st.binary(max_size=40)))
-@example([b"x" * length for length in (0, 1, 7, 8, 9, 511, 512, 513, 2000)])
-@example([b"%d" % number * (number % 3) for number in range(python._PART + 100)])
-def test_all_forms_agree(texts: list[bytes]) -> None:
-    """Also of more texts than are summed together."""
-    for form in FORMS:
-        assert sums(form, texts) == [crc32c(text) for text in texts]
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_text_outside_the_data(form: Any) -> None:
-    for offsets in ([0, 3], [-1, 2], [2, 1], [0, 1, 0], [1, 0, 2]):
-        result = np.zeros(len(offsets) - 1, np.uint32)
-        with pytest.raises(ValueError, match="outside the data"):
-            form(np.zeros(2, np.uint8), np.array(offsets, np.int32), result)
-    with pytest.raises(ValueError, match="differ in length"):
-        form(np.zeros(2, np.uint8), np.array([0, 1, 2], np.int32), np.zeros(1, np.uint32))
+            texts.texts(number)
+    with pytest.raises(DatasetError, match="no offsets"):
+        rows.Texts("x", offsets[:0], memoryview(b""), members)

@@ -131,7 +131,7 @@ _MYDATA = f"cp -r '{SMALL}' mydata\n"
 #: A server that is a job of the shell, and the variables that lead psql to it. The path of a
 #: socket has at most 107 bytes, so the folder itself is named and not the link to it.
 _POSTGRESQL = f"""
-PYTHONPATH='{ROOT}' python -m tests.export.postgresql_server postgresql &
+PYTHONPATH='{ROOT}' python -m tests.docs.postgresql_server postgresql &
 until [ -L postgresql ]; do sleep 0.1; done  # it answers
 export PGHOST="$(readlink postgresql)" PGUSER=reader PGDATABASE=postgres
 """

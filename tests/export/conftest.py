@@ -1,4 +1,4 @@
-"""Datasets to export: one whose texts are hostile, and one of many rows; a server."""
+"""A dataset to export whose texts are hostile, and files that are written once per run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import io
 import json
 import shutil
 from collections.abc import Generator
-from ipaddress import IPv6Address
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,7 +15,6 @@ import pytest
 import geolookup
 from tests.conftest import build_at
 from tests.datasets import once
-from tests.export.postgresql_server import programs, server
 from tests.export.reading import SCHEMAS
 
 #: Texts that end a cell, a line, a text of SQL or a list somewhere, or that a spreadsheet computes.
@@ -65,34 +63,6 @@ def _build_hostile(output: Path) -> None:
     with TemporaryDirectory() as folder:
         path, _ = build_at(Path(folder), {"a.csv": text_file.getvalue()}, _RECIPE)
         shutil.move(path, output)
-
-
-#: Ranges of each family: more than a row group of DuckDB, and than two of Parquet.
-WIDE = 140_000
-
-
-@pytest.fixture(scope="session")
-def wide(tmp_path_factory: pytest.TempPathFactory) -> Generator[geolookup.Engine, None, None]:
-    """Many ranges of 256 IPv4 addresses and of /64, each unlike the next."""
-    ipv4 = (f"{0x10000000 + (n << 8)},{0x100000FF + (n << 8)}" for n in range(WIDE))
-    base = int(IPv6Address("2a00::"))
-    ipv6 = (f"{base + (n << 64)},{base + (n + 1 << 64) - 1}" for n in range(WIDE))
-    rows = [
-        f"{ends},{n % 1000 + 1}" for ends, n in zip([*ipv4, *ipv6], [*range(WIDE)] * 2, strict=True)
-    ]
-    text = "\n".join(["first,last,asn", *rows, ""])
-    output, _ = build_at(tmp_path_factory.mktemp("wide"), {"a.csv": text})
-    with geolookup.open(output) as engine:
-        yield engine
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Generator[dict[str, str], None, None]:
-    """The variables with which psql finds a server of our own."""
-    if programs() is None or shutil.which("psql") is None:
-        pytest.skip("no PostgreSQL installed")
-    with server() as variables:
-        yield variables
 
 
 @pytest.fixture(scope="session")

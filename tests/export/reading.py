@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from itertools import pairwise
 from pathlib import Path
@@ -110,47 +108,10 @@ def read_parquet(output: Path, fields: tuple[Field, ...]) -> list[Row]:
     return actual
 
 
-def read_sqlite(output: Path, fields: tuple[Field, ...]) -> list[Row]:
-    actual = []
-    with closing(sqlite3.connect(output)) as database:
-        database.row_factory = sqlite3.Row
-        for family in (4, 6):
-            columns = [row["name"] for row in database.execute(f"pragma table_info(ipv{family})")]
-            tables = columns[2:]  # after first and last: the numbers of rows, by table
-            joins = "".join(f" join {name} on {name}.id = range.{name}" for name in tables)
-            query = f"select * from ipv{family} as range{joins} order by first"  # noqa: S608
-            for row in database.execute(query):
-                ends = (row["first"], row["last"])
-                numbers = ends if family == 4 else [int.from_bytes(end, "big") for end in ends]
-                values = tuple(of_sqlite(row[field.name], field) for field in fields)
-                actual.append((family, *numbers, values))
-    return actual
-
-
-def of_sqlite(value: Any, field: Field) -> Any:
-    if value is not None and field.type == "list<item: string>":
-        return json.loads(value)
-    return bool(value) if value is not None and field.type == "bool" else value
-
-
-def read_duckdb(output: Path, fields: tuple[Field, ...]) -> list[Row]:
-    import duckdb
-
-    names = ", ".join(["first", "last", *(field.name for field in fields)])
-    with closing(duckdb.connect(output, read_only=True)) as database:
-        return [
-            (family, row[0], row[1], row[2:])
-            for family in (4, 6)
-            for row in database.execute(f"from ipv{family} select {names}").fetchall()
-        ]
-
-
 READERS: dict[str, Read] = {
     "csv": read_csv,
     "jsonl": read_jsonl,
     "parquet": read_parquet,
-    "sqlite": read_sqlite,
-    "duckdb": read_duckdb,
 }
 
 

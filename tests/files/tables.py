@@ -109,14 +109,6 @@ def _parquet(made: pa.Table) -> bytes:
     return out.getvalue()
 
 
-def _ipc(made: pa.Table, new: Any) -> bytes:
-    out = io.BytesIO()
-    with new(out, made.schema) as writer:
-        for batch in made.to_batches(max_chunksize=max(4, made.num_rows // 10)):
-            writer.write_batch(batch)
-    return out.getvalue()
-
-
 def _read_csv(data: bytes, delimiter: str = ",") -> list[dict[str, Any]]:
     return list(
         csv.DictReader(io.StringIO(data.decode(), newline=""), delimiter=delimiter, strict=True)
@@ -128,16 +120,12 @@ _WRITERS: dict[str, Callable[[pa.Table], bytes]] = {
     "tsv": lambda made: _csv(made, "\t"),
     "jsonl": _json_lines,
     "parquet": _parquet,
-    "arrow": lambda made: _ipc(made, pa.ipc.new_file),
-    "arrows": lambda made: _ipc(made, pa.ipc.new_stream),
 }
 _READERS: dict[str, Callable[[bytes], list[dict[str, Any]]]] = {
     "csv": _read_csv,
     "tsv": lambda data: _read_csv(data, "\t"),
     "jsonl": lambda data: [json.loads(line) for line in data.splitlines()],
     "parquet": lambda data: pq.read_table(pa.BufferReader(data)).to_pylist(),
-    "arrow": lambda data: pa.ipc.open_file(data).read_all().to_pylist(),
-    "arrows": lambda data: pa.ipc.open_stream(data).read_all().to_pylist(),
 }
 KINDS = tuple(_WRITERS)
 

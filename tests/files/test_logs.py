@@ -1,4 +1,4 @@
-"""Logs of web servers: fields, malformed lines by number, detection, compressed, both kernels."""
+"""Logs of web servers by the shape of whole lines: fields, malformed lines, formats, refusals."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import csv
 import io
 from pathlib import Path
 
-from tests.cli.program import run
+import pytest
+
+from tests.cli.program import refusal, run
 from tests.files.tables import packed
 
 TIME = "[10/Oct/2000:13:55:36 -0700]"
 REQUEST = r'"GET /\"a\x22 HTTP/1.1"'
-COMMON = f"8.8.8.8 - joe b {TIME} {REQUEST} 200 2326"
+COMMON = f"8.8.8.8 - joe {TIME} {REQUEST} 200 2326"
 COMBINED = f'{COMMON} "https://a.example/?q=1,2" "Mozilla/5.0 (X11; \\"x\\")"'
 #: The row of that line.
 FIRST = {
     "ip": "8.8.8.8",
     "ident": "",
-    "user": "joe b",
+    "user": "joe",
     "time": "2000-10-10 20:55:36Z",
     "request": r"GET /\"a\x22 HTTP/1.1",
     "status": "200",
@@ -33,7 +35,35 @@ WRONG = [
     f"8.8.8.8 - - {TIME} {REQUEST} 2000 2326",
     "x",
     COMBINED[: len(COMBINED) // 2],
+    COMBINED.replace("joe", "joe b"),
+    COMBINED.replace("8.8.8.8", "8.8.8.8 1.1.1.1 10.0.0.1"),
 ]
+#: Of IIS, and of CloudFront with tabs.
+IIS = """#Software: Microsoft Internet Information Services 10.0
+#Version: 1.0
+#Date: 2026-11-20 09:30:00
+#Fields: date time s-ip cs-method s-port c-ip cs(User-Agent) sc-status X-Forwarded-For
+2026-11-20 09:30:00 10.0.0.4 GET 443 8.8.8.8 Mozilla/5.0+(X11) 200 1.1.1.1:51000,+10.0.0.1:2
+2026-11-20 09:30:01 10.0.0.4 GET 443 10.0.0.9 - 404
+2026-11-20 09:30:01 10.0.0.4 GET 443 1.1.1.1 curl/8.5.0 304 -
+"""
+CLOUDFRONT = """#Version: 1.0
+#Fields: date time sc-bytes c-ip cs-method cs(Host) sc-status cs(User-Agent) x-forwarded-for
+2026-11-20 09:30:00 104 8.8.8.8 GET d1.example 200 Mozilla/5.0%2520(X11) 1.1.1.1,%2010.0.0.1
+2026-11-20 09:30:01 502 2606:4700::1 GET d1.example 000 - -
+2026-11-20 09:30:01 502 8.8.8.8 GET d1.example none - -
+2026-11-20 09:30:60 502 8.8.8.8 GET d1.example 200 -
+""".replace(" ", "\t")
+#: Of servers whose lines are no rows.
+OTHERS = {
+    "sshd": "Nov 20 09:30:00 web sshd[811]: Failed password for root from 8.8.8.8 port 22 ssh2",
+    "journal": "2026-11-20T09:30:00+0000 web sshd[811]: Connection closed by 8.8.8.8 port 22",
+    "squid": "1763631000.123     45 8.8.8.8 TCP_MISS/200 19 GET http://a/ - DIRECT/1.1.1.1 -",
+    "zeek": "#separator \\x09\n#fields\tts\tuid\tid.orig_h\n1763631000.1\tCHhAvVGS1D\t8.8.8.8",
+    "alb": "https 2026-11-20T09:30:00.186641Z app/a/50dc6c49 8.8.8.8:2817 10.0.0.1:80 0.086 200",
+    "vpc": "2 123456789010 eni-1235b8ca 8.8.8.8 172.31.16.21 20641 22 6 20 1418530010 ACCEPT OK",
+    "netfilter": "1763631000 kernel: IN=eth0 OUT= SRC=8.8.8.8 DST=10.0.0.1 LEN=60 PROTO=TCP",
+}
 
 
 def enriched(path: Path, *options: str) -> tuple[list[dict[str, str]], str]:
@@ -43,38 +73,108 @@ def enriched(path: Path, *options: str) -> tuple[list[dict[str, str]], str]:
     return list(csv.DictReader(io.StringIO(done.stdout))), done.stderr
 
 
+def read(path: Path, text: str, *options: str) -> tuple[list[dict[str, str]], str]:
+    path.write_text(text, encoding="utf-8")
+    return enriched(path, *options)
+
+
+def countries(rows: list[dict[str, str]]) -> list[str]:
+    return [row["location_country_code"] for row in rows]
+
+
 def test_fields_and_malformed_lines(tmp_path: Path) -> None:
-    lines = [COMBINED, "", WRONG[0], f'{COMBINED} "10.0.0.1"', WRONG[1], *WRONG[2:]]
+    lines = [COMBINED, "", WRONG[0], f'{COMBINED} "10.0.0.1"', COMBINED, COMBINED, *WRONG[1:]]
     for suffix in ("", ".gz", ".zst"):
         path = tmp_path / f"access.log{suffix}"
         path.write_bytes(packed(("\r\n".join(lines) + "\n").encode(), suffix))
         rows, told = enriched(path)
         assert rows[0] == FIRST
         assert rows[2] == {**rows[0], "rest": '"10.0.0.1"'}
-        assert [row["malformed"] for row in rows] == ["", WRONG[0], "", *WRONG[1:]]
+        assert [row["malformed"] for row in rows] == ["", WRONG[0], "", "", "", *WRONG[1:]]
         assert {row["ip"] for row in rows if row["malformed"]} == {""}
         name, closing = told.splitlines()
-        assert name == f"{path}: 4 lines are malformed: 3, 5, 6, 7"
-        assert closing.startswith("6 rows, 2 located, 0 unknown, 4 invalid")
+        assert name == f"{path}: 6 lines are malformed: 3, 7, 8, 9, 10 and 1 more"
+        assert closing.startswith("10 rows, 4 located, 0 unknown, 6 invalid")
 
 
-def test_the_format_is_detected_or_named(tmp_path: Path) -> None:
+def test_shapes(tmp_path: Path) -> None:
+    """The first token of a line is the host in some; it may be an address, as of the server."""
     path = tmp_path / "a.log"
-    path.write_text(f"{WRONG[2]}\n{COMMON}\n", encoding="utf-8")
-    rows, _ = enriched(path)
-    assert (rows[1]["status"], "referer" in rows[1]) == ("200", False)
-    rows, told = enriched(path, "--input-format", "combined")
-    assert rows[1]["malformed"] == COMMON
-    assert "2 lines are malformed: 1, 2" in told
-    path.write_text("8.8.8.8:53 query a.example\n\n1.1.1.1\n", encoding="utf-8")
-    rows, told = enriched(path, "--clean")
-    assert [row["line"] for row in rows] == ["8.8.8.8:53 query a.example", "1.1.1.1"]
-    assert [row["location_country_code"] for row in rows] == ["US", "AU"]
-    assert "malformed" not in told
-    rows, _ = enriched(path, "--input-format", "lines")
-    assert rows[0]["location_country_code"] == ""
+    rows, _ = read(path, f"{WRONG[2]}\n{COMMON}\n{COMMON} 0.003\n")
+    assert [rows[1]["status"], "referer" in rows[1], rows[2]["rest"]] == ["200", False, "0.003"]
+    for host in ("shop.example", "shop.example:443", "1.1.1.1", "[2606:4700::1]:443"):
+        for line in (COMMON, COMBINED):
+            rows, told = read(path, f"{host} {line}\n" * 2)
+            assert (rows[1]["host"], rows[1]["ip"], rows[1]["user"]) == (host, "8.8.8.8", "joe")
+            assert countries(rows) == ["US", "US"], told
+    rows, told = read(path, f"{COMMON}\n", "--input-format", "combined")
+    assert rows[0]["malformed"] == COMMON
+    assert "1 line is malformed: 1" in told
     path.write_bytes(b"")
     assert enriched(path)[0] == []
+
+
+def test_lists_of_proxies(tmp_path: Path) -> None:
+    """``%{X-Forwarded-For}i`` as the client is read as one field, and cleaned."""
+    path = tmp_path / "a.log"
+    text = "".join(
+        COMBINED.replace("8.8.8.8", client) + "\n"
+        for client in ("10.0.0.1, 8.8.8.8", "1.1.1.1,10.0.0.1, 10.0.0.2", "-", "1.1.1.1")
+    )
+    rows, told = read(path, text, "--clean")
+    assert [row["ip"] for row in rows][:2] == ["10.0.0.1, 8.8.8.8", "1.1.1.1,10.0.0.1, 10.0.0.2"]
+    assert countries(rows) == ["US", "AU", "", "AU"]
+    assert "malformed" not in told
+    rows, told = read(path, text)
+    assert countries(rows) == ["", "", "", "AU"]
+    assert "--clean would read 2 of 3 invalid rows" in told
+
+
+def test_lines_that_begin_with_an_address(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    rows, told = read(path, "8.8.8.8:53 query a.example\n\n1.1.1.1\n", "--clean")
+    assert [row["line"] for row in rows] == ["8.8.8.8:53 query a.example", "1.1.1.1"]
+    assert countries(rows) == ["US", "AU"]
+    assert "malformed" not in told
+    assert countries(enriched(path, "--input-format", "lines")[0]) == ["", "AU"]
+
+
+def test_w3c_extended(tmp_path: Path) -> None:
+    path = tmp_path / "u_ex261120.log"
+    rows, told = read(path, IIS)
+    assert countries(rows) == ["US", "", "AU"]
+    assert rows[0]["time"] == "2026-11-20 09:30:00Z"
+    assert (rows[0]["status"], rows[0]["cs(User-Agent)"]) == ("200", "Mozilla/5.0+(X11)")
+    assert rows[1]["malformed"] == "2026-11-20 09:30:01 10.0.0.4 GET 443 10.0.0.9 - 404"
+    assert "1 line is malformed: 6" in told
+    rows, _ = read(path, IIS, "--ip-column", "X-Forwarded-For", "--clean")
+    assert countries(rows) == ["AU", "", ""]
+    rows, _ = read(path, CLOUDFRONT)
+    assert (countries(rows), rows[1]["status"]) == (["US", "US", "", ""], "0")
+    rows, _ = read(path, CLOUDFRONT, "--ip-column", "x-forwarded-for", "--clean")
+    assert countries(rows) == ["AU", "", "", ""]
+    rows, _ = read(path, IIS + IIS)  # the server was started again
+    assert len(rows) == 6
+    path.write_text(IIS + CLOUDFRONT, encoding="utf-8")
+    told = refusal("summarize", str(path))
+    assert f"{path}, row 9: the fields change; split the file before it" in told
+
+
+@pytest.mark.parametrize("server", OTHERS)
+def test_other_logs_are_refused(server: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{server}.log"
+    path.write_text(f"{OTHERS[server]}\n" * 3, encoding="utf-8")
+    told = refusal("summarize", str(path))
+    assert "no line begins with an address or is of a known log format; annotate and grep" in told
+
+
+def test_json_lines_are_refused_with_the_options_that_read_them(tmp_path: Path) -> None:
+    path = tmp_path / "caddy.log"
+    path.write_text('{"request":{"remote_ip":"8.8.8.8"},"status":200}\n', encoding="utf-8")
+    told = refusal("summarize", str(path))
+    assert "pass --input-format jsonl and --ip-column, such as request.remote_ip" in told
+    options = ("--input-format", "jsonl", "--ip-column", "request.remote_ip")
+    assert countries(enriched(path, *options)[0]) == ["US"]
 
 
 def test_lines_of_a_log(tmp_path: Path) -> None:

@@ -51,7 +51,6 @@ _CALLS: dict[str, Callable[[Path], Any]] = {
     "sign": lambda folder: geolookup.sign(SMALL, [folder / _NAME]),
     "csv": lambda folder: _export(folder, "csv"),
     "parquet": lambda folder: _export(folder, "parquet"),
-    "sqlite": lambda folder: _export(folder, "sqlite"),
     "plans": lambda folder: read_plans(folder / _NAME),
 }
 

@@ -46,26 +46,22 @@ def test_two_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isps(tmp_path / "dataset", "8.8.8.8") == ["first"]
 
 
-@pytest.mark.parametrize("mode", [0o666, None])
 @pytest.mark.parametrize("links", [True, False])
-def test_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int | None, *, links: bool
-) -> None:
+def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool) -> None:
     def refuse(*_arguments: Any) -> None:
         raise OSError(errno.EPERM, "no hard links here")
 
     if not links:
         monkeypatch.setattr(Path, "hardlink_to", refuse)
     output = tmp_path / "output"
-    with atomic.staged_file(output, mode, force=False) as fresh:
+    with atomic.staged_file(output, force=False) as fresh:
         fresh.write_bytes(b"first")
     assert [path.name for path in tmp_path.iterdir()] == ["output"]
     assert (output.read_bytes(), output.stat().st_nlink) == (b"first", 1)
-    taken = pytest.raises(OutputError, match=TAKEN)
-    with taken, atomic.staged_file(output, mode, force=False) as fresh:
+    with pytest.raises(OutputError, match=TAKEN), atomic.staged_file(output, force=False) as fresh:
         fresh.write_bytes(b"second")
     assert output.read_bytes() == b"first"
-    with atomic.staged_file(output, mode) as fresh:
+    with atomic.staged_file(output) as fresh:
         fresh.write_bytes(b"third")
     assert output.read_bytes() == b"third"
     assert [path.name for path in tmp_path.iterdir()] == ["output"]

@@ -27,7 +27,7 @@ from tests.fuzz.target import (
 )
 from tests.internals.builder import auto, document
 from tests.internals.dataset import is_generation
-from tests.internals.prefixes import SYNTAXES, Lists, Settings, read_list
+from tests.internals.prefixes import SYNTAXES, Lists, checked_names, read_list
 from tests.internals.remote import CacheEntry, Remote, sha256_of
 from tests.internals.store import CURRENT, Publication, pointer
 from tests.internals.updates import STATE, State, read_state, write_state
@@ -165,7 +165,7 @@ _LISTS: Lists = {4: [pa.array(["8.8.8.0/24", "9.0.0.0/8"])], 6: [pa.array(["2600
 def _lists() -> Iterator[bytes]:
     for number, syntax in enumerate(_SYNTAXES):
         for lists in (_LISTS, _EMPTY):
-            yield bytes([number]) + b"".join(syntax.list_text(lists, Settings()))
+            yield bytes([number]) + b"".join(syntax.text(lists, checked_names()))
 
 
 def _read_list(data: bytes) -> None:

@@ -1,74 +1,38 @@
-"""What both kernels read alike: lines of logs, addresses in a text, rows of tables.
-
-Every field of a log is a part of its line; addresses are found wherever the text is cut; the
-compiled check accepts no row that ``dataset.rows`` does not.
-"""
+"""What both kernels read alike: addresses in a text are found wherever the text is cut."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from tests.datasets import SMALL
 from tests.fuzz.target import Target
-from tests.internals.dataset import Dataset, rows
-from tests.internals.inline import Scanner
-from tests.internals.kernel import python_texts, split_log_lines
-from tests.skips import optional
+from tests.internals.inline import parts
+from tests.internals.kernel import python_texts
 
-_COMMON = b'8.8.8.8 - a user [10/Oct/2000:13:55:36 -0700] "GET /\\" HTTP/1.0" 200 2326'
-_LOGS = (
-    _COMMON,
-    _COMMON + b' "http://a/ b" ""',
-    _COMMON + b' "-" "agent [1] \\\\" "10.0.0.1, 8.8.8.8"',
-    b'::1 - - [] "" - -\n\n' + _COMMON + b"\r\n - -",
-)
 _TEXTS = (
     b"8.8.8.8:80 [2001:db8::1]:443 ::ffff:1.2.3.4. ip6:2001:db8::/32\r\n",
     b"lib-1.2.3.4 1.2.3.4-beta 1.2.3.4-1.2.3.9 1.2.3.4.5 1.2.3.4. 01.2.3.4",
     b"a Chrome/120.0.0.0 /a/8.8.8.8 //1.1.1.1 " + b"x" * 32 + b"/9.9.9.9",
     b"00:1a:2b:ff:fe:3c:4d:5e 1:2:3:4:5:6:7:8 abc::def 12:34:56 2001:db8::1: x::1",
+    b"q=%221.1.1.1%22 a=3D8.8.8.8 %5B2001:db8::1%5D %25228.8.8.8 ip=208.8.8.8",
     b"0:" * 40 + b":1 1:2:3:4:5:6:1.2.3.4\x00\xff::1%eth0\n",
 )
 
 
-def _split(data: bytes) -> None:
-    lengths = np.array([len(line) for line in data.split(b"\n")], np.int64)
-    starts = np.cumsum(lengths + 1) - lengths - 1
-    inputs = np.frombuffer(data, np.uint8), starts, lengths
-    for combined in (False, True):
-        result = _parts(split_log_lines, *inputs, combined)
-        expected = _parts(python_texts.split_log_lines, *inputs, combined)
-        first, size = result[:, 0], result[:, 1]
-        assert np.array_equal(size, expected[:, 1])
-        assert np.array_equal(first[size >= 0], expected[:, 0][size >= 0])
-        assert ((size < 0) | ((first >= starts) & (first + size <= starts + lengths))).all()
-
-
-def _parts(split: Any, *arrays: Any) -> NDArray[np.int64]:
-    parts = np.full((10, 2, len(arrays[1])), 77, np.int64)
-    split(*arrays, parts)
-    return parts
-
-
 def _scan(data: bytes) -> None:
-    expected = [(first, end, value) for first, end, _, value in python_texts._hits(data, 0)]
+    expected = [(first, end, value) for first, end, _, value in python_texts._hits(data)]
     for size in (len(data) or 1, 7):
         blocks = [data[at : at + size] for at in range(0, len(data), size)]
-        assert _matches([*blocks, b""]) == expected
+        assert _matches(blocks) == expected
 
 
 def _matches(blocks: list[bytes]) -> list[tuple[int, int, int]]:
-    scanner, before = Scanner(), 0
+    before = 0
     actual: list[tuple[int, int, int]] = []
-    for block in blocks:
-        part = scanner.part(block)
+    for part in parts(blocks):
         assert part.begin <= part.end <= len(part.data)
         shift = before - part.begin
-        values = part.highs.astype(object) << 64 | part.lows.astype(object)
+        _, highs, lows = part.addresses
+        values = highs.astype(object) << 64 | lows.astype(object)
         places = (part.starts + shift).tolist(), (part.ends + shift).tolist()
         actual += zip(*places, values, strict=True)
         before += part.end - part.begin
@@ -76,43 +40,6 @@ def _matches(blocks: list[bytes]) -> list[tuple[int, int, int]]:
     return actual
 
 
-_compiled = optional("geolookup.kernel._compiled")
-_NEXT_ROWS = b"", b'"' * 16, b"\\" * 15, b"a" * 40, b"\n\xff" * 9
-
-
-def as_defined(kinds: tuple[rows.Kind, ...], row: bytes) -> bool:
-    """Return whether a row is one of these kinds by the definition."""
-    return rows.are_of_kinds(row, kinds)
-
-
-def certain(kinds: tuple[rows.Kind, ...], row: bytes) -> bool:
-    """Return whether the compiled scan accepts a row; without it, it accepts none.
-
-    The bytes of the next row, which it reads in whole words, must not matter.
-    """
-    results = {_compiled._accepts(kinds, row, after) for after in _NEXT_ROWS}
-    assert len(results) == 1, row
-    return results == {True}
-
-
-def _stored() -> Iterator[bytes]:
-    dataset = Dataset(SMALL)
-    for texts in (dataset.locations, dataset.networks, dataset.countries):
-        for row in range(min(len(texts), 40)):
-            yield texts[row]
-
-
-def _check_row(data: bytes) -> None:
-    for kinds in rows.KINDS.values():
-        is_right = as_defined(kinds, data)
-        if is_right:
-            for text in data.decode().split(rows.SEPARATOR):
-                assert text in ("", "null") or rows._scan(text)[1] == len(text)
-        assert is_right or not certain(kinds, data)
-
-
 TARGETS = {
-    "logs": Target(_split, lambda: _LOGS),
     "scan": Target(_scan, lambda: _TEXTS),
-    "rows": Target(_check_row, _stored),
 }

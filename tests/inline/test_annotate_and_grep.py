@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.errors import TableFileError
 from tests.internals.contract import FIELDS
-from tests.internals.dataset import CONTRACT_TABLES
-from tests.internals.inline import LineFilter, Lines, Part, Rows, Tags, Template, annotate_blocks
+from tests.internals.inline import LineFilter, Part, Tags, annotate_blocks
 from tests.internals.kernel import python as kernel_python
 from tests.internals.kernel import state_of
 from tests.internals.prefixes import RowMasks, conditions_of, row_masks
@@ -36,8 +35,8 @@ def written(tag: str) -> bytes:
 
 
 def annotate(state: Any, *blocks: bytes, form: str = FORM) -> bytes:
-    tags = Tags(state, Template(form, str, "annotate"), written)
-    return b"".join(map(bytes, annotate_blocks(state, blocks, tags)))
+    tags = Tags(state, form, "annotate", str, written)
+    return b"".join(annotate_blocks(blocks, tags))
 
 
 def test_tags(state: Any) -> None:
@@ -47,6 +46,8 @@ def test_tags(state: Any) -> None:
         b"\x008.8.8.8 [US AS15169]."
     )
     assert annotate(state) == annotate(state, b"") == b""
+    form = "{country} AS{asn} {currency} {timezone}"
+    assert annotate(state, b"1.1.1.1", form=form) == b"1.1.1.1 [AU AS13335 AUD Australia/Brisbane]"
     assert annotate(state, b"::ffff:8.8.8.8", form="{network.asn}") == b"::ffff:8.8.8.8 [15169]"
 
 
@@ -62,7 +63,7 @@ def test_unknown_values(state: Any) -> None:
     assert annotate(state, b"1.1.1.1", form=form).startswith(b"1.1.1.1 [['en")
 
 
-def test_malformed_templates() -> None:
+def test_malformed_templates(state: Any) -> None:
     for form, problem in (
         ("{ip}", "ip follows from the address or the time"),
         ("{time.abbr}", "time.abbr follows from the address or the time"),
@@ -74,14 +75,7 @@ def test_malformed_templates() -> None:
         ("{network.asn", "expected '}'"),
     ):
         with pytest.raises(ValueError, match=re.escape(f"annotate: {problem}")):
-            Template(form, str, "annotate")
-
-
-def test_short_names_and_groups_of_one_value() -> None:
-    template = Template("{country} AS{asn} {currency} {timezone}", str, "annotate")
-    assert template.paths == (
-        *("location.country_code", "network.asn", "currency.code", "time.zone"),
-    )
+            Tags(state, form, "annotate", str, written)
 
 
 def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:
@@ -99,9 +93,9 @@ def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:
 
 class OneTag(Tags):
     def __init__(self) -> None:
-        self.tables = CONTRACT_TABLES
+        pass
 
-    def of(self, part: Part, _rows: Rows) -> list[bytes]:
+    def of(self, part: Part) -> list[bytes]:
         return [TAG] * len(part.starts)
 
 
@@ -109,10 +103,10 @@ TAG = b" [tag]"  # no line of ``lines`` has it
 
 
 @given(lines, st.lists(st.integers(0, 200), max_size=6))
-def test_cuts_change_nothing(state: Any, text: bytes, cuts: list[int]) -> None:
+def test_cuts_change_nothing(text: bytes, cuts: list[int]) -> None:
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
     blocks = [text[first:end] for first, end in pairwise(places)]
-    result = b"".join(map(bytes, annotate_blocks(state, blocks, OneTag())))
+    result = b"".join(annotate_blocks(blocks, OneTag()))
     assert result.replace(TAG, b"") == text
     expected = [(first, end) for first, end, _, _ in find(kernel_python, text)]
     ends = [match.start() for match in re.finditer(re.escape(TAG), result)]
@@ -121,17 +115,15 @@ def test_cuts_change_nothing(state: Any, text: bytes, cuts: list[int]) -> None:
     ]
 
 
-def test_an_empty_block_ends_a_text(state: Any) -> None:
-    parts = [
-        bytes(part) for part in annotate_blocks(state, [b"8.8.8.8", b"", b"8.8.8.8"], OneTag())
-    ]
+def test_an_empty_block_ends_a_text() -> None:
+    parts = list(annotate_blocks([b"8.8.8.8", b"", b"8.8.8.8"], OneTag()))
     assert parts == [b"", b"8.8.8.8" + TAG, b"", b"8.8.8.8" + TAG]
 
 
-def test_what_is_decided_does_not_wait(state: Any) -> None:
-    parts = annotate_blocks(state, iter([b"8.8.8.8 a 8.8.8.8\n", b"$ ", b"x" * 99]), OneTag())
-    assert bytes(next(parts)) == b"8.8.8.8" + TAG + b" a 8.8.8.8" + TAG + b"\n"
-    assert bytes(next(parts)) == b"$ "
+def test_what_is_decided_does_not_wait() -> None:
+    parts = annotate_blocks(iter([b"8.8.8.8 a 8.8.8.8\n", b"$ ", b"x" * 99]), OneTag())
+    assert next(parts) == b"8.8.8.8" + TAG + b" a 8.8.8.8" + TAG + b"\n"
+    assert next(parts) == b"$ "
     assert len(next(parts)) == 99 - 64
 
 
@@ -151,8 +143,8 @@ def masks(state: Any, where: str) -> RowMasks:
 
 
 def kept(state: Any, *blocks: bytes, where: str = "country=US", **options: Any) -> bytes:
-    lines = Lines(state, LineFilter(masks(state, where), **options), "text")
-    result = b"".join(map(bytes, lines.matching(blocks)))
+    lines = LineFilter(state, masks(state, where), "text", **options)
+    result = b"".join(lines.matching(blocks))
     assert lines.count == result.count(b"\n")
     return result
 
@@ -179,9 +171,9 @@ def test_cuts_change_no_selection(state: Any, cuts: list[int], every: bool, inve
 
 
 def test_lines_do_not_wait_for_the_next(state: Any) -> None:
-    lines = Lines(state, LineFilter(masks(state, "country=US")), "text")
+    lines = LineFilter(state, masks(state, "country=US"), "text")
     result = lines.matching(iter([b"a 8.8.8.8\nb", b" 8.8.8.8", b"\n"]))
-    assert [bytes(next(result)) for _ in range(3)] == [b"a 8.8.8.8\n", b"", b"b 8.8.8.8\n"]
+    assert [next(result) for _ in range(3)] == [b"a 8.8.8.8\n", b"", b"b 8.8.8.8\n"]
 
 
 def test_a_line_without_end_is_an_error(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:

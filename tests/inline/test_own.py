@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests import own_random
 from tests.internals.cli import value_text
 from tests.internals.dataset import Dataset
-from tests.internals.inline import LineFilter, Lines, Tags, Template, annotate_blocks
+from tests.internals.inline import LineFilter, Tags, annotate_blocks
 from tests.internals.kernel import State
 from tests.internals.kernel import python as kernel_python
 from tests.internals.prefixes import conditions_of, row_masks
@@ -60,11 +60,10 @@ def _tag(address: str, known: dict[str, Any]) -> str:
 
 def _grep(state: Any, text: str, condition: str, **options: Any) -> list[str]:
     masks = row_masks(state.dataset, conditions_of(condition, "grep", state.dataset.schema))
-    lines = Lines(state, LineFilter(masks, **options), "text").matching([text.encode()])
-    return b"".join(map(bytes, lines)).decode().splitlines()
+    lines = LineFilter(state, masks, "text", **options).matching([text.encode()])
+    return b"".join(lines).decode().splitlines()
 
 
 def _annotate(state: Any, text: str, form: str) -> list[str]:
-    template = Template(form, value_text, "annotate", state.dataset.schema)
-    tags = Tags(state, template, lambda tag: f" [{tag}]".encode())
-    return b"".join(map(bytes, annotate_blocks(state, [text.encode()], tags))).decode().splitlines()
+    tags = Tags(state, form, "annotate", value_text, lambda tag: f" [{tag}]".encode())
+    return b"".join(annotate_blocks([text.encode()], tags)).decode().splitlines()

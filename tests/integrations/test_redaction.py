@@ -46,7 +46,7 @@ def test_texts() -> None:
         (IP, f"source:{IP}", f"source:{REMOVED}"),
         (IPV6, f"source:{IPV6}", f"source:{REMOVED}"),
         (IPV6, IPV6.upper(), REMOVED),
-        (IPV6, "2001:4860:4860:0::8888:", REMOVED),
+        (IPV6, "2001:4860:4860:0::8888:", f"{REMOVED}:"),
         (IPV6, f"[{IPV6}]:443 {IPV6}%eth0", f"[{REMOVED}]:443 {REMOVED}%eth0"),
         (IPV6, f"face {IPV6}.", f"face {REMOVED}."),
         (IPV6, "/?ip=2001%3a4860%3a4860%3a%3a8888", f"/?ip={REMOVED}"),
@@ -60,6 +60,12 @@ def test_texts() -> None:
         (f"{IP}, 10.0.0.1", f"10.0.0.1 {IP} 10.0.0.2", f"{REMOVED} {REMOVED} 10.0.0.2"),
         (f"{IP}:443", f"{IP}:80", f"{REMOVED}:80"),
         (f"for {IPV6}", "/?ip=2001%3a4860%3a4860%3a%3a8888", f"/?ip={REMOVED}"),
+        (IP, f"%22{IP}%22 q=%20{IP}", f"%22{REMOVED}%22 q=%20{REMOVED}"),
+        (
+            IP,
+            f"lib-{IP} Chrome/{IP} a{IP} {IP}.",
+            f"lib-{REMOVED} Chrome/{REMOVED} a{REMOVED} {REMOVED}.",
+        ),
         (IPV6, "source:2001:4860:4860:0000:0000:0000:0000:8888", f"source:{REMOVED}"),
         ("2001:db8::1, host.a", "h=2001%3adb8%3a%3a1%2c%20host.a", f"h={REMOVED}"),
     ):

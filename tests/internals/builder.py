@@ -60,6 +60,6 @@ from geolookup_builder.sources.reading.delimited import find_rejects
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import RecordNumbers, Reject, date_in
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
-from geolookup_builder.tables import json_columns, json_texts, row_texts
+from geolookup_builder.tables import json_texts, row_texts
 from geolookup_builder.values import Reference, load_reference
 from geolookup_builder.vocabulary import VOCABULARY, translate

@@ -8,8 +8,6 @@ from geolookup.contract import (
     paths,
     special,
     tzdatabase,
-    tzif,
-    tzrule,
 )
 from geolookup.contract.address import (
     BITS,
@@ -55,7 +53,7 @@ from geolookup.contract.fields import (
     value_in,
 )
 from geolookup.contract.gregorian import DAY, first_day, timestamp
-from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_json, time_object
+from geolookup.contract.localtime import EARLIEST, LATEST, Period, time_object
 from geolookup.contract.paths import resolve_field, resolve_fields
 from geolookup.contract.proxies import MOST_HOPS, TrustedProxies
 from geolookup.contract.schema import (
@@ -81,5 +79,4 @@ from geolookup.contract.special import (
     ranges_of,
 )
 from geolookup.contract.types import Envelope
-from geolookup.contract.tzdatabase import Database, database, rules, zone_names
-from geolookup.contract.tzif import Zone
+from geolookup.contract.tzdatabase import Database, database, zone_file, zone_names

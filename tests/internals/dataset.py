@@ -1,10 +1,10 @@
 """Internal names of `geolookup/dataset` that tests use."""
 
-from geolookup.dataset import checksums, intervals, layout, manifest, metadata, rows, runs
+from geolookup.dataset import intervals, layout, manifest, metadata, rows, runs
 from geolookup.dataset import public_ranges as public_ranges_module
 from geolookup.dataset.arrow_files import describe, generation, read, starts_of, type_of
-from geolookup.dataset.checksums import canonical, crc32c
 from geolookup.dataset.coverage import KnownAddresses, coverage_lines, known_addresses
+from geolookup.dataset.digests import canonical
 from geolookup.dataset.files import Dataset, Starts
 from geolookup.dataset.intervals import (
     F64,
@@ -33,7 +33,7 @@ from geolookup.dataset.manifest import (
 )
 from geolookup.dataset.mapped import EncodedColumn, File
 from geolookup.dataset.metadata import Source, data_age
-from geolookup.dataset.networks import Network, holding, limits_of, network_at, network_of
+from geolookup.dataset.networks import Network, limits_of, network_at, network_of
 from geolookup.dataset.provenance import decisions, explain
 from geolookup.dataset.public_ranges import CONTRACT_TABLES, RangeBatch, any_known, public_ranges
 from geolookup.dataset.rows import SEPARATOR, number_text

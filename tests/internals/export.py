@@ -2,4 +2,5 @@
 
 from geolookup.export.mmdb.encoding import pointers
 from geolookup.export.mmdb.schemas import Schema, schema_of
+from geolookup.export.mmdb.tree import Tree
 from geolookup.export.ranges import DEFAULT, fields_of

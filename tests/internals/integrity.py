@@ -2,4 +2,4 @@
 
 from geolookup import integrity
 from geolookup.integrity import Report, VerifiedDataset, examine, read_tables, verify
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import DatasetTables

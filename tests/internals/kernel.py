@@ -6,11 +6,10 @@ from geolookup import kernel
 from geolookup.kernel import (
     State,
     answers,
-    checksums,
     protocol,
     python,
     python_texts,
-    split_log_lines,
+    python_zones,
 )
 from geolookup.kernel.answers import restore
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID

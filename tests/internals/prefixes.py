@@ -3,10 +3,9 @@
 from geolookup.prefixes import lists as lists_module
 from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.conditions import conditions_of
-from geolookup.prefixes.list_text import Changes, Lists, Settings
+from geolookup.prefixes.list_text import NAMES, Lists, checked_names
 from geolookup.prefixes.lists import lists, read_list
 from geolookup.prefixes.possible_values import absent_values
-from geolookup.prefixes.predicates import Among
 from geolookup.prefixes.select import RowMasks, Selection, question, row_masks
 from geolookup.prefixes.spans import Halves, Spans, join
 from geolookup.prefixes.syntaxes import SYNTAXES

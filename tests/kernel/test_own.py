@@ -206,22 +206,17 @@ def test_a_dataset_without_own_columns(module: Any) -> None:
 
 @_BOTH
 def test_damaged_texts(module: Any, folder: Path, tmp_path: Path) -> None:
-    """A changed byte of a row raises DatasetError, and only for the addresses of that row."""
+    """A text too many in a row raises DatasetError, and only for the addresses of that row."""
     path = own.add_own(SMALL, tmp_path / "damaged") / layout.OWN
-    whole = path.read_bytes()
-    begin = whole.index(b'"Branch"')
-    texts = [text for text in TEXTS if is_address(text)]
-    for change in (b'B"', b"\xff", b"\n", b"\0"):
-        path.write_bytes(whole[: begin + 1] + change + whole[begin + 1 + len(change) :])
-        kernel = module.Kernel(Dataset(path.parent))
-        for text in texts:
-            wanted = own.expected(own.ROWS, text)
-            if wanted["site_id"] == "Branch":
-                for name in ("own", "own.risk_score"):
-                    with pytest.raises(DatasetError, match=r"own\.arrow: row \d+ is damaged"):
-                        kernel.get(text, name)
-            else:
-                assert kernel.own(text) == wanted
+    path.write_bytes(path.read_bytes().replace(b'"Branch"', b'"Bra\nch"'))
+    kernel = module.Kernel(Dataset(path.parent))
+    for text in (text for text in TEXTS if is_address(text)):
+        wanted = own.expected(own.ROWS, text)
+        if wanted["site_id"] == "Branch":
+            with pytest.raises(DatasetError, match=r"own\.arrow: row \d+ is damaged"):
+                kernel.own(text)
+        else:
+            assert kernel.own(text) == wanted
 
 
 @_BOTH

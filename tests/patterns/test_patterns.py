@@ -34,10 +34,7 @@ _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
     "geolookup.integrations.redaction._without": [
         (r"(?<![0-9A-Fa-f])(?:2001:db8:0:0::1|2001:db8::1|192\.0\.2\.1)(?![0-9A-Fa-f])", True),
     ],
-    "geolookup.kernel.python_cells._cell_pattern": [
-        (r'"([^"]*(?:""[^"]*)*)"|(?!")([^,\r\n]*)', False),
-    ],
-    "geolookup.prefixes.list_text.__post_init__": [],
+    "geolookup.prefixes.list_text.checked_names": [],
     "geolookup.remote.key.__init__": [
         (r"(?:\\?[a]|%61)(?:\\?[/_]|%2f)(?:\\?[ \+]|%20)|(?:\\?[a]|%61)(?:\\?[a]|%61)", True),
     ],

@@ -190,7 +190,8 @@ def test_one_address_at_a_time(given_: tuple[int, list[int]], data: st.DataObjec
     family, listed = given_
     starts = Starts(cast("File", _Columns(family, listed)), family)
     assert [starts[row] for row in range(len(starts))] == listed
-    assert [starts.last(row) for row in range(len(starts))] == ends(family, listed)
+    both = [*zip(listed, ends(family, listed), strict=True)]
+    assert [starts.ends(row) for row in range(len(starts))] == both
     begin = data.draw(st.integers(0, len(listed)))
     end = data.draw(st.integers(begin, len(listed)))
     for value in {*listed, *ends(family, listed), data.draw(addresses(family))}:

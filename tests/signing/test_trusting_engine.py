@@ -121,7 +121,7 @@ def test_each_generation_that_is_read_must_be_signed(
 
 @pytest.mark.usefixtures("store")
 def test_every_byte_is_as_signed(datasets: Paths, key: Path) -> None:
-    """Also of files that no lookup reads, and whose rows have checksums that anybody can make."""
+    """Also of files that no lookup reads."""
     for name in (fmt.MANIFEST, fmt.NETWORK, fmt.PROVENANCE[4]):
         path = datasets[1] / name
         content = path.read_bytes()

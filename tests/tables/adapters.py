@@ -232,7 +232,7 @@ def _expression(engine: geolookup.Engine, case: Case) -> Rows:
     if options.pop("time_column", None):
         options["at"] = pl.col("seen")
     answers = pl.col("ip").geo.lookup(*case.fields, engine=engine, **options)
-    plan = pl.from_arrow(case.table()).lazy().select(answers).unnest("ip")
+    plan = pl.from_arrow(case.table()).lazy().select(answers).unnest("geo")
     result = plan.collect()
     assert plan.collect_schema() == result.schema
     return _of_polars(result)
@@ -278,14 +278,14 @@ def _command(engine: geolookup.Engine, case: Case) -> Rows:
     return {name.removeprefix(PREFIX): [row[name] for row in made] for name in new}
 
 
-def _spark_worker(engine: geolookup.Engine, case: Case) -> Rows:
+def _spark_worker(_engine: geolookup.Engine, case: Case) -> Rows:
     """What an executor does with a partition; ``test_spark`` has real ones."""
     spark, workers = optional("geolookup.tables.spark"), optional("geolookup.tables.workers")
-    options = {"column": "ip", "at": None, "time_column": None, "as_of": None, **case.options}
-    source = workers.source_of(past_store() if "as_of" in case.options else own_dataset())
-    job = pickle.loads(  # noqa: S301 - our own
-        pickle.dumps(workers.Job.of(source, engine, case.fields, prefix=PREFIX, **options))
-    )
+    path = past_store() if "as_of" in case.options else own_dataset()
+    engine, opening = workers.open_dataset(path)
+    with engine:
+        job = workers.Job.of(engine, opening, case.fields, {"prefix": PREFIX, **case.options})
+    job = pickle.loads(pickle.dumps(job))  # noqa: S301 - our own
     batches = spark.enrich_partition(iter(case.table().to_batches(3)), job)
     made = _of_arrow(pa.Table.from_batches(list(batches)))
     return {name.removeprefix(PREFIX): made[name] for name in made if name[:4] == PREFIX}

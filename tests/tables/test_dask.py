@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import geolookup
 from geolookup import DatasetError
 from tests.conftest import build_at
 from tests.internals.archives import pack
 from tests.servers import until
 from tests.skips import needs, optional
 from tests.tables import columns
-from tests.tables.watching import Watch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +81,6 @@ def test_what_cannot_be_is_refused_before_anything_runs(dataset_path: Path) -> N
         (ValueError, {"on_invalid": "skip"}, "on_invalid='skip'"),
         (TypeError, {"at": "seen"}, "time_column names a column of instants"),
         (DatasetError, {"dataset": "/nonexistent"}, "no dataset here"),
-        (ValueError, {"ship": True}, "no cluster to send to; create a distributed.Client"),
     ):
         with pytest.raises(refused, match=text):
             adapter.enrich(source, "time.zone", **{"dataset": dataset_path, **options})
@@ -101,8 +98,6 @@ def _slow(folder: Path, part: int) -> Any:
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Two workers, each a process."""
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
-    for name, value in Watch.made(tmp_path / "watch").environment.items():
-        monkeypatch.setenv(name, value)
     options: Any = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with (
         distributed.LocalCluster(local_directory=str(tmp_path / "workers"), **options) as cluster,
@@ -113,16 +108,14 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # of the event loops of processes that end
-@pytest.mark.parametrize("way", ["archive", "ship"])
-def test_a_worker_killed_in_the_middle(client: Any, tmp_path: Path, way: str) -> None:
-    """It is replaced; the result is complete, and the dataset is unpacked once per host."""
+def test_a_worker_killed_in_the_middle(client: Any, tmp_path: Path) -> None:
+    """It is replaced, and the result is complete."""
     dataset = build_at(tmp_path, {"a.csv": "network,city_name\n8.8.8.0/25,A\n8.8.8.128/25,B\n"})[0]
-    with geolookup.open(dataset) as engine:
-        generation = engine.generation
+    pack(dataset, tmp_path / "geo.tar.zst")
     rows = 12
     meta = pd.DataFrame({"row": pd.array([], "int64"), "ip": pd.array([], "str")})
     source = dask.from_map(partial(_slow, tmp_path), [*range(rows)], meta=meta)
-    plan = adapter.enrich(source, "city_name", **_WAYS[way](dataset, tmp_path))
+    plan = adapter.enrich(source, "city_name", dataset=tmp_path / "geo.tar.zst")
     future = client.compute(plan)
     until(lambda: len([*tmp_path.glob("read-*")]) > 3)
     killed, *_ = pids = [*client.run(os.getpid).values()]
@@ -133,16 +126,3 @@ def test_a_worker_killed_in_the_middle(client: Any, tmp_path: Path, way: str) ->
     assert [*computed.sort_values("row")["row"]] == [*range(rows)]
     until(lambda: len(client.run(os.getpid)) == 2)
     assert {*client.run(os.getpid).values()} - {*pids}
-    # An archive or a mirror was unpacked by the client, on the same host.
-    assert len(Watch(tmp_path / "watch").unpacked(generation)) == (way == "ship")
-
-
-def _archive(dataset: Path, folder: Path) -> dict[str, Any]:
-    pack(dataset, folder / "geo.tar.zst")
-    return {"dataset": folder / "geo.tar.zst"}
-
-
-_WAYS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
-    "archive": _archive,
-    "ship": lambda dataset, _: {"dataset": dataset, "ship": True},
-}

@@ -52,21 +52,6 @@ def test_kinds_stay(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, 
         table = engine.enrich(column, _FIELDS)
         assert isinstance(table, pa.Table)
         assert table.to_pydict() == wanted
-    batch = data.combine_chunks().to_batches()[0]
-    table = engine.enrich(_ArrayOnly(batch), _FIELDS)
-    assert isinstance(table, pa.RecordBatch)
-    assert table.to_pydict() == {"n": list(range(5)), "ip": _TEXTS, **wanted}
-    assert engine.enrich(_ArrayOnly(batch["ip"]), _FIELDS).to_pydict() == wanted
-
-
-class _ArrayOnly:
-    """An object with the array half of the interface only."""
-
-    def __init__(self, array: pa.Array | pa.RecordBatch) -> None:
-        self._array = array
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> Any:
-        return self._array.__arrow_c_array__(requested_schema)
 
 
 def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.Table) -> None:

@@ -109,15 +109,6 @@ def test_private_addresses_are_refused_as_before(engine: geolookup.Engine) -> No
         engine.enrich(pa.array(["10.0.0.1"]), SITE, on_invalid="raise")
 
 
-def test_interval_ids(engine: geolookup.Engine) -> None:
-    """``take`` has own columns of public addresses; private ones have no interval id."""
-    state = state_of(engine)
-    ids = tables.locate(state, ["8.8.8.9", "10.0.0.1", "x"])
-    assert ids.to_pylist()[1:] == [-2, -1]
-    taken = tables.take(state, ids, ["own.site_id", "own.tags"]).to_pylist()
-    assert [row["own_tags"] for row in taken] == [["dns", "any ☃"], None, None]
-
-
 def test_more_columns_than_a_row_major_table_has(tmp_path: Path) -> None:
     assert MAX_COLUMNS > MOST_COLUMNS
     names = [f"column_{number}" for number in range(MAX_COLUMNS)]

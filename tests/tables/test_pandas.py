@@ -171,7 +171,11 @@ def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None
     assert table.index.equals(series.index)
     assert_answers(table, engine, IPS)
     named = series.geo.lookup("network.asn", engine=engine, prefix="src_")
-    assert named.columns.tolist() == ["src_network_asn"]
+    assert (type(named), named.name) == (pd.Series, "src_network_asn")
+    assert named.index.equals(series.index)
+    assert values(named) == [15169, 3215, None, None, None, 19281, 15169]
+    listed = series.geo.lookup(["asn"], engine=engine)
+    assert listed.columns.tolist() == ["network_asn"]
     with pytest.raises(InvalidAddressError):
         series.geo.lookup(engine=engine, on_invalid="raise")
     with pytest.raises(
@@ -179,9 +183,8 @@ def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None
     ):
         series.geo.lookup("contry", engine=engine)
     assert isinstance(series.geo, adapter.GeoAccessor)
-    table = pd.Series(["8.8.8.8"]).geo.lookup("network.asn_organization")
-    wanted = geolookup.get("8.8.8.8", "asn_organization")
-    assert values(table["network_asn_organization"]) == [wanted]
+    organizations = pd.Series(["8.8.8.8"]).geo.lookup("network.asn_organization")
+    assert values(organizations) == [geolookup.get("8.8.8.8", "asn_organization")]
 
 
 def test_a_column_of_instants(engine: geolookup.Engine) -> None:

@@ -23,9 +23,10 @@ import pytest
 
 import geolookup
 from tests.conftest import build_at
+from tests.internals.archives import pack
 from tests.servers import until
 from tests.skips import optional
-from tests.store.numbered import id_of, shared
+from tests.store.numbered import shared
 from tests.tables import columns
 from tests.tables.adapters import PREFIX, cases, expected, own_dataset, past_store
 from tests.tables.spark_cluster import needs_spark, running
@@ -89,21 +90,18 @@ def test_each_case_of_the_contract(cluster: Cluster, name: str) -> None:
     assert [*made] == [*wanted]
 
 
-def test_addresses_of_bytes_and_a_dataset_that_is_sent(
-    cluster: Cluster, engine: geolookup.Engine, dataset_path: Path
+def test_addresses_of_bytes_and_an_archive(
+    cluster: Cluster, engine: geolookup.Engine, dataset_path: Path, tmp_path: Path
 ) -> None:
-    """A host unpacks it once, and Spark has one file of it."""
+    pack(dataset_path, tmp_path / "geo.tar.zst")
     packed = [bytes(3), None, *(item.to_bytes(4) for item in (0x08080808, 0x0A000001))]
     packed += [(0x2A020001 << 96).to_bytes(16)]
     table = pa.table({"row": range(5), "ip": pa.array(packed, pa.binary())})
-    options: Any = {"dataset": dataset_path, "ship": True, "prefix": PREFIX}
+    options: Any = {"dataset": tmp_path / "geo.tar.zst", "prefix": PREFIX}
     for at in (columns.AT, datetime.fromtimestamp(columns.AT, UTC)):
         plan = adapter.enrich(cluster.frame(table), columns.EVERYTHING, at=at, **options)
         columns.assert_equal(rows_of(plan), columns.expected(engine, columns.of_bytes(packed)))
         assert "geo_network_asn" in {name for name, kind in plan.dtypes if kind == "bigint"}
-    assert len(cluster.watch.unpacked(engine.generation)) == 1  # all executors are on one host
-    sent = cluster.session.sparkContext.listFiles
-    assert len([item for item in sent if engine.generation in item]) == 1
 
 
 def test_now_is_one_instant(cluster: Cluster) -> None:
@@ -175,8 +173,7 @@ def test_one_engine_a_process(cluster: Cluster, tmp_path: Path) -> None:
     df = cluster.session.range(0, 900, 1, 12).selectExpr("id as row", "'8.8.8.8' as ip")
     for fields in ("location.country_code", "network"):
         assert len(adapter.enrich(df, fields, dataset=dataset).collect()) == 900
-    name = f"{dataset}/ipv4.arrow"
-    opened = Counter(pid for pid, path, *_ in cluster.watch.events("open") if path == name)
+    opened = Counter(cluster.watch.opened(dataset))
     assert 2 <= len(opened) <= 24
     assert set(opened.values()) == {1}
 
@@ -195,7 +192,7 @@ def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_
     dataset_of(tmp_path, "FR")
     with pytest.raises(PythonException) as caught:
         old.collect()
-    assert f"where the driver has {wanted[:12]}; put the driver's dataset" in str(caught.value)
+    assert f"where {wanted[:12]} was pickled; put the driver's dataset" in str(caught.value)
     new = adapter.enrich(df, "location.country_code", dataset=dataset)
     assert rows_of(new) == {"location_country_code": ["FR"]}
 
@@ -252,11 +249,11 @@ def _waits(folder: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Reco
 @pytest.mark.skipif(sys.platform != "linux", reason="a process finds its parent in /proc")
 @pytest.mark.parametrize("killed", ["worker", "executor"])
 def test_killed_in_the_middle(cluster: Cluster, tmp_path: Path, killed: str) -> None:
-    """It is replaced; the result is complete, and the dataset is unpacked once per host."""
+    """It is replaced, and the result is complete."""
     df = cluster.session.range(0, _PARTITIONS, 1, _PARTITIONS)
     df = df.selectExpr("id as row", "'8.8.8.8' as ip")
     df = df.mapInArrow(_waits(str(tmp_path)), df.schema)
-    plan = adapter.enrich(df, "city_name", dataset=shared(4), ship=True)
+    plan = adapter.enrich(df, "city_name", dataset=shared(4))
     result: list[Any] = []
     job = threading.Thread(target=lambda: result.extend(plan.collect()))
     job.start()
@@ -269,4 +266,3 @@ def test_killed_in_the_middle(cluster: Cluster, tmp_path: Path, killed: str) -> 
     cities = {row["row"]: row["location_city_name"] for row in result}
     assert cities == dict.fromkeys(range(_PARTITIONS), "Town 4")
     assert len(result) == _PARTITIONS
-    assert len(cluster.watch.unpacked(id_of(4))) == 1

@@ -1,4 +1,4 @@
-"""The files that the Python workers of a cluster open and rename: a log, written by a hook."""
+"""The files that the Python workers of a cluster open: a log, written by a hook."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ _HOOK = """
 import os, sys
 
 def watch(event, arguments):
-    if event in ("open", "os.rename") and str(arguments[0]).startswith("/"):
-        line = f"{event} {os.getpid()} {arguments[0]} {arguments[1]}\\n"
-        if "/ipv4.arrow" in line or event == "os.rename":
-            with open(os.environ["WATCHED"], "a") as log:
-                log.write(line)
+    if event == "open" and str(arguments[0]).endswith("/ipv4.arrow"):
+        with open(os.environ["WATCHED"], "a") as log:
+            log.write(f"{os.getpid()} {arguments[0]}\\n")
 
 if "WATCHED" in os.environ:
     sys.addaudithook(watch)
@@ -40,12 +38,8 @@ class Watch:
         path = os.pathsep.join([str(self.folder), os.environ["PYTHONPATH"]])
         return {"PYTHONPATH": path, "WATCHED": str(self.folder / "log")}
 
-    def events(self, event: str) -> list[list[str]]:
-        """Return the pid and the arguments of each event."""
-        text = (self.folder / "log").read_text(encoding="utf-8")
-        lines = [line.split(" ") for line in text.splitlines()]
-        return [remainder for name, *remainder in lines if name == event]
-
-    def unpacked(self, generation: str) -> list[str]:
-        """Return the folders that a dataset was renamed to after it was unpacked."""
-        return [to for _, _, to in self.events("os.rename") if to.endswith(generation)]
+    def opened(self, dataset: Path) -> list[str]:
+        """Return the pid of each process that opened a dataset, once for each time."""
+        lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
+        pids = [line.partition(" ") for line in lines]
+        return [pid for pid, _, path in pids if path == f"{dataset}/ipv4.arrow"]

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from geolookup.contract.fields import BOOLEAN, COUNTRY, REAL, TEXTS, in_table
-from geolookup.contract.tzdatabase import rules
+from geolookup.contract.tzdatabase import zone_file
 from geolookup.errors import BuildError
 from geolookup_builder.reference import read_table
 
@@ -108,7 +108,7 @@ def _value(source: Path, line: int, column: str, cell: str) -> Any:
     # An empty cell of neighbours is an island: no words, where "".split(" ") has one empty word.
     words = (cell.split(" ") if cell else []) if kind == TEXTS else [cell]
     is_form = len({*words}) == len(words) and all(re.fullmatch(pattern, word) for word in words)
-    if not is_form or (column == "time_zone" and rules(cell) is None):
+    if not is_form or (column == "time_zone" and zone_file(cell) is None):
         raise BuildError(source, f"bad {column} {cell!r}", line=line, remedy=f"write {form}")
     if kind == REAL:
         number = float(cell)

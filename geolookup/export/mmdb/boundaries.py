@@ -7,129 +7,95 @@ address of its server) and 6to4. NAT64 is added, because a lookup of the engine 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from geolookup.contract.special import parse_block
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import I64, Addresses, concat, empty
+from geolookup.dataset.intervals import I64, Addresses, concat
 from geolookup.dataset.public_ranges import RangeBatch, RowNumbers, any_known, public_ranges
 from geolookup.dataset.runs import run_starts
 from geolookup.progress import Progress
 
-#: In address order.
 _ALIASES = ("::ffff:0:0/96", "64:ff9b::/96", "2001::/32", "2002::/16")
-#: The end of ::/96, where the IPv4 addresses lie: no IPv6 address there is in the tree.
-_IPV4_END = 1 << 32
-#: The number of ranges of aliases: they have no pair.
-ALIAS = -1
-_NOTHING = 0
+#: The last address of ::/96, where the IPv4 addresses lie: no IPv6 address there is in the tree.
+_IPV4_LAST = (1 << 32) - 1
+#: The numbers of ranges without a pair: of aliases, and of nothing.
+ALIAS, NOTHING = -1, 0
 #: Returns the pair of each of n intervals, by its rows.
 PairsOf = Callable[[RowNumbers], I64]
 
 
 class Boundaries(NamedTuple):
-    """n boundaries, and the n + 1 ranges between them.
+    """n ascending addresses, and the pair (see ``pairs``) that begins at each, or ALIAS, NOTHING.
 
-    ``starts`` are the boundaries, ascending, none of them 0. ``pairs`` are the pairs (see
-    ``records.Records``) of the ranges: 0 for nothing, ALIAS for an alias of IPv4.
+    Of equal addresses the last counts; before the first address is NOTHING.
     """
 
     starts: Addresses
     pairs: I64
 
-
-class _Changes(NamedTuple):
-    """n ascending addresses, and the pair that begins at each; of equal ones the last counts."""
-
-    starts: Addresses
-    pairs: I64
+    def part(self, begin: int, end: int | None) -> Boundaries:
+        """Return some of them."""
+        return Boundaries(self.starts[begin:end], self.pairs[begin:end])
 
 
 def boundaries(
     dataset: Dataset, pairs_of: PairsOf, tables: Sequence[str], progress: Progress
 ) -> Boundaries:
-    """Return the boundaries of the intervals of a dataset, and of the aliases.
+    """Return the boundaries of the intervals of a dataset and of the aliases, each a change.
 
     ``tables`` decide the space (see ``public_ranges``), and ``pairs_of`` reads their rows.
     """
 
-    def changes_of(ranges: RangeBatch) -> _Changes:
-        progress.rows(len(ranges.first_low))
-        first = Addresses(ranges.first_low, ranges.first_high)
-        last = Addresses(ranges.last_low, ranges.last_high)
-        return _changes(first, last, pairs_of(ranges.rows))
+    def of_family(family: int) -> Boundaries:
+        parts = [_of([], [])]
+        for ranges in public_ranges(dataset, family, None, any_known, tables):
+            progress.rows(len(ranges.first_low))
+            parts.append(_changes(_ends(ranges, pairs_of(ranges.rows))))
+        return _join(parts)
 
-    def of_family(family: int) -> Iterator[_Changes]:
-        return map(changes_of, public_ranges(dataset, family, None, any_known, tables))
-
-    return _merge(_with_aliases(_joined([*of_family(4), _without_ipv4(_joined(of_family(6)))])))
-
-
-def _joined(parts: Iterable[_Changes]) -> _Changes:
-    listed = [*parts, _Changes(empty(6), np.zeros(0, np.int64))]
-    starts = concat([part.starts for part in listed])
-    return _Changes(starts, np.concatenate([part.pairs for part in listed]))
-
-
-def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
-    """Return where ranges of different pairs begin, and where they end before a gap."""
-    after = last.successor()  # of the last IPv6 address 0: no range follows it
-    is_adjacent = after[:-1].equals(first[1:])
-    # ranges   10-19: 5    20-29: 7    40-49: 7
-    # begins   yes         yes         yes
-    # ends     no          yes         yes         before a gap
-    # index    1           2           4           10: 5, 20: 7, 30: 0, 40: 7, 50: 0
-    begins = run_starts(pairs)
-    begins[1:] |= ~is_adjacent
-    ends = np.concatenate([~is_adjacent, ~last[-1:].is_last()])
-    index = np.cumsum(begins) + np.cumsum(ends) - ends  # of a range's first address, from 1
-    low, high = (np.empty(int(begins.sum() + ends.sum()), np.uint64) for _ in range(2))
-    pair = np.full(len(low), _NOTHING)
-    for positions, addresses in ((index[begins] - 1, first[begins]), (index[ends], after[ends])):
-        low[positions], high[positions] = addresses.halves()
-    pair[index[begins] - 1] = pairs[begins]
-    return _Changes(Addresses(low, high), pair)
-
-
-def _without_ipv4(ipv6: _Changes) -> _Changes:
-    """Drop the changes of IPv6 where the IPv4 addresses lie."""
-    end = Addresses.of(6, [_IPV4_END])
-    (after,) = ipv6.starts.search(end)
-    return _joined([_Changes(end, _pair_before(ipv6, after)), _part(ipv6, after, None)])
-
-
-def _with_aliases(changes: _Changes) -> _Changes:
-    """Replace the changes within aliases; after an alias, the range around it continues."""
-    parts, begin = [], 0
+    space = _replace(of_family(6), 0, _IPV4_LAST, of_family(4))
     for _, first, last in map(parse_block, _ALIASES):
-        ends = Addresses.of(6, [first, last + 1])
-        until, after = changes.starts.search(ends)
-        parts.append(_part(changes, begin, until))
-        parts.append(_Changes(ends, np.append(ALIAS, _pair_before(changes, after))))
-        begin = after
-    return _joined([*parts, _part(changes, begin, None)])
+        space = _replace(space, first, last, _of([first], [ALIAS]))
+    return _changes(space)
 
 
-def _part(changes: _Changes, begin: int, end: int | None) -> _Changes:
-    return _Changes(changes.starts[begin:end], changes.pairs[begin:end])
+def _of(addresses: Sequence[int], pairs: Sequence[int]) -> Boundaries:
+    return Boundaries(Addresses.of(6, addresses), np.array(pairs, np.int64))
 
 
-def _pair_before(changes: _Changes, at: int) -> I64:
-    return changes.pairs[at - 1 : at] if at else np.array([_NOTHING])
+def _join(parts: Sequence[Boundaries]) -> Boundaries:
+    starts = concat([part.starts for part in parts])
+    return Boundaries(starts, np.concatenate([part.pairs for part in parts]))
 
 
-def _merge(changes: _Changes) -> Boundaries:
-    """Drop addresses at which nothing changes; before the first address is nothing."""
-    starts, pairs = changes
-    # Of equal addresses only the last one counts.
-    counts = np.append(run_starts(*starts.columns())[1:], True)
-    if not counts.all():
-        starts, pairs = starts[counts], pairs[counts]
-    at = np.flatnonzero(pairs != np.concatenate([[_NOTHING], pairs[:-1]]))
-    starts, pairs = starts[at], pairs[at]
-    if len(starts) and starts.item(0) == 0:  # no boundary, but the pair of the first range
-        return Boundaries(starts[1:], pairs)
-    return Boundaries(starts, np.concatenate([[_NOTHING], pairs]))
+def _ends(ranges: RangeBatch, pairs: I64) -> Boundaries:
+    """Return where ranges begin, and where nothing begins after them."""
+    after = Addresses(ranges.last_low, ranges.last_high).successor()
+    # ranges 10-19: 5 and 20-29: 7 give 10: 5, 20: nothing, 20: 7, 30: nothing.
+    halves = ((ranges.first_low, after.low), (ranges.first_high, after.high))
+    low, high = (np.stack(half, axis=1).ravel() for half in halves)
+    changes = np.stack([pairs, np.full_like(pairs, NOTHING)], axis=1).ravel()
+    both = Boundaries(Addresses(low, high), changes)
+    # The last IPv6 address + 1 is 0: nothing begins there.
+    return both if after.item(-1) else both.part(0, -1)
+
+
+def _replace(space: Boundaries, first: int, last: int, inner: Boundaries) -> Boundaries:
+    """Replace the boundaries from ``first`` to ``last``; after them the range there continues."""
+    begin, end = space.starts.search(Addresses.of(6, [first, last + 1]))
+    continued = int(space.pairs[end - 1]) if end else NOTHING
+    until, after = _of([first], [NOTHING]), _of([last + 1], [continued])
+    return _join([space.part(0, begin), until, inner, after, space.part(end, None)])
+
+
+def _changes(space: Boundaries) -> Boundaries:
+    """Drop the addresses at which nothing changes."""
+    starts, pairs = space
+    counts = np.append(run_starts(*starts.columns())[1:], True)[: len(starts)]
+    starts, pairs = starts[counts], pairs[counts]
+    at = np.flatnonzero(np.diff(pairs, prepend=NOTHING))
+    return Boundaries(starts[at], pairs[at])

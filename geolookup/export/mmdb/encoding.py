@@ -16,15 +16,16 @@ Format: https://maxmind.github.io/MaxMind-DB/ ("Output Data Section").
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, U8
 from geolookup.dataset.runs import factorize
+from geolookup.files.column_text import join
 
 #: The numbers of types.
 STRING, DOUBLE, UINT16, UINT32, MAP, INT32, UINT64, ARRAY, BOOLEAN = 2, 3, 5, 6, 7, 8, 9, 11, 14
@@ -34,8 +35,7 @@ _LAST_SHORT_TYPE = 7
 _LONG_SIZES = ((65_821, 31, 3), (285, 30, 2), (29, 29, 1))
 #: Positions from which a pointer has more bytes, and its control byte.
 _POINTERS = ((0, 0x20), (2_048, 0x28), (526_336, 0x30), (134_744_064, 0x38))
-#: The bytes of a pointer at most.
-POINTER_BYTES = 5
+_BASES, _CONTROLS = np.array(_POINTERS).T
 BINARY = pa.large_binary()
 
 
@@ -63,13 +63,6 @@ def binary(values: Iterable[bytes]) -> pa.Array:
     return pa.array(list(values), BINARY)
 
 
-def join(*columns: pa.Array | pa.Scalar) -> pa.Array:
-    """Join the bytes of columns row by row; null counts as no bytes."""
-    return pc.binary_join_element_wise(
-        *columns, pa.scalar(b"", BINARY), null_handling="replace", null_replacement=b""
-    )
-
-
 def of_matrix(bytes_: U8, lengths: I64) -> pa.Array:
     """Return a column of bytes: of each row of a matrix (n, width) as many as its length."""
     # A mask of each row's first bytes; the selected bytes lie row after row.
@@ -81,7 +74,7 @@ def of_matrix(bytes_: U8, lengths: I64) -> pa.Array:
 
 def pointer_sizes(positions: I64) -> I64:
     """Return the bytes of a pointer to each of n positions."""
-    return 1 + np.searchsorted([base for base, _ in _POINTERS], positions, side="right")
+    return 1 + np.searchsorted(_BASES, positions, side="right")
 
 
 def pointers(positions: I64) -> pa.Array:
@@ -89,19 +82,12 @@ def pointers(positions: I64) -> pa.Array:
 
     The longest pointer has the position itself in four bytes; the control byte has no bits of it.
     """
-    bases = np.array([base for base, _ in _POINTERS])
-    size = pointer_sizes(positions) - 2
-    is_full = size == len(_POINTERS) - 1
-    # Position 2,058 less 2,048 is 10: 28 00 0A.
-    value = np.where(is_full, positions, positions - bases[size])
-    matrix = np.zeros((len(positions), POINTER_BYTES), np.uint8)
-    for at, (_, control) in enumerate(_POINTERS):
-        rows, bits = np.flatnonzero(size == at), 8 * (at + 1)
-        top = np.zeros(len(rows), np.int64) if at == len(_POINTERS) - 1 else value[rows] >> bits
-        matrix[rows, 0] = control | top
-        for byte in range(at + 1):
-            matrix[rows, byte + 1] = value[rows] >> (bits - 8 * (byte + 1)) & 0xFF
-    return of_matrix(matrix, size + 2)
+    sizes = pointer_sizes(positions)
+    bases = np.append(_BASES[:-1], 0)[sizes - 2]
+    # Position 2,058 less 2,048 is 10: 28 00 0A, at the beginning of eight bytes.
+    words = _CONTROLS[sizes - 2] << 8 * (sizes - 1) | positions - bases
+    octets = (words << 8 * (8 - sizes)).astype(">i8").view(np.uint8)
+    return of_matrix(octets.reshape(-1, 8), sizes)
 
 
 def strings(values: pa.Array) -> pa.Array:
@@ -119,33 +105,20 @@ def _doubles(values: pa.Array) -> pa.Array:
     return of_matrix(matrix, np.full(len(numbers), 9))
 
 
-def _whole(kind: int) -> Callable[[pa.Array], pa.Array]:
-    """Return the encoder of a column of whole numbers, without zeros before them."""
-
-    def encode(values: pa.Array) -> pa.Array:
-        numbers = np.ascontiguousarray(values.to_numpy(zero_copy_only=False), ">u8")
-        matrix = numbers.view(np.uint8).reshape(-1, 8)
-        # 00 .. 01 2C: the sums of the bytes so far are 0 six times, so six bytes are not written.
-        zeros = (np.cumsum(matrix, axis=1, dtype=np.int64) == 0).sum(axis=1)
-        # Row by row the bytes from the first significant one on; the last byte fills the rest.
-        moved = np.minimum(np.arange(8) + zeros[:, None], 7)
-        significant = np.take_along_axis(matrix, moved, axis=1)
-        return join(headers(kind, 8 - zeros), of_matrix(significant, 8 - zeros))
-
-    return encode
+def _whole(kind: int, values: pa.Array) -> pa.Array:
+    return binary(encode((kind, number)) for number in values.to_pylist())
 
 
 def _integers(values: pa.Array) -> pa.Array:
     """Encode a column of integers, all of one type: the only one with a sign has 32 bits."""
-    numbers = values.to_numpy(zero_copy_only=False)
-    if not len(numbers) or numbers.min() >= 0:
-        return _whole(UINT64)(values)
-    too_large = numbers[numbers != numbers.astype(np.int32)]
-    if len(too_large):
-        raise OverflowError(f"{too_large[0]} needs more than 32 bits with a sign")
-    matrix = np.frombuffer(header(INT32, 4), np.uint8)[None].repeat(len(numbers), axis=0)
-    octets = numbers.astype(">i4").view(np.uint8).reshape(-1, 4)
-    return of_matrix(np.hstack([matrix, octets]), np.full(len(numbers), 6))
+    numbers = values.to_pylist()
+    if min(numbers, default=0) >= 0:
+        return _whole(UINT64, values)
+    for number in numbers:
+        if not -(1 << 31) <= number < 1 << 31:
+            raise OverflowError(f"{number} needs more than 32 bits with a sign")
+    start = header(INT32, 4)
+    return binary(start + number.to_bytes(4, "big", signed=True) for number in numbers)
 
 
 def _booleans(values: pa.Array) -> pa.Array:
@@ -160,7 +133,7 @@ def _lists(values: pa.Array) -> pa.Array:
 ENCODERS: Mapping[str, Callable[[pa.Array], pa.Array]] = {
     "string": strings,
     "double": _doubles,
-    "uint32": _whole(UINT32),
+    "uint32": partial(_whole, UINT32),
     "int64": _integers,
     "bool": _booleans,
     "list<item: string>": _lists,
@@ -187,12 +160,3 @@ def lengths(values: pa.Array) -> I64:
     """Return the number of bytes of each value of a column."""
     sizes: I64 = pc.binary_length(values).to_numpy(zero_copy_only=False).astype(np.int64)
     return sizes
-
-
-def placed_bytes(column: pa.Array) -> NDArray[np.uint8]:
-    """Return the bytes of a column without null, one value after the other."""
-    offsets = np.frombuffer(column.buffers()[1], np.int64)[column.offset :][: len(column) + 1]
-    data = column.buffers()[2]
-    if data is None:
-        return np.empty(0, np.uint8)
-    return np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]

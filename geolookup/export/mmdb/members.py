@@ -1,29 +1,30 @@
-"""The members of records: which distinct values and maps the rows of a dataset give.
+"""The parts of records: which distinct values and maps the rows of a dataset give.
 
-Strategy: a member is a column of codes, one for each row of the location or of the network table,
--1 where the row has no such member. The codes of a map number the distinct combinations of the
-codes of its members; so nothing is encoded twice, however many rows have it.
+Strategy: a member is a column of codes, one for each row of the location, network or own table, -1
+where the row has no such member. The codes of a map number the distinct combinations of the codes
+of its members; so nothing is encoded twice, however many rows have it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from math import prod
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, OWN, ZONE, Field
+from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64
+from geolookup.dataset.public_ranges import CONTRACT_TABLES, RowNumbers
 from geolookup.dataset.runs import factorize
 from geolookup.errors import ExportError
-from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, binary, header, strings
+from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, strings
 from geolookup.export.mmdb.schemas import Schema
-from geolookup.tables import row_tables
-from geolookup.tables.row_tables import RowTables
+from geolookup.tables.row_tables import row_tables, table_of
 
-_NONE = np.zeros(0, np.int64)
 #: Members by key, a field or members again; keys that are digits are positions in an array.
 Nested = Mapping[str, "Nested | Field"]
 
@@ -34,11 +35,6 @@ class Leaf:
 
     codes: I64
     encoded: pa.Array
-
-    @property
-    def height(self) -> int:
-        """0: it contains nothing."""
-        return 0
 
 
 @dataclass(slots=True)
@@ -54,26 +50,101 @@ class Group:
     kind: int  # MAP or ARRAY
 
     @property
-    def height(self) -> int:
-        """How many members lie inside one another here, at most."""
-        return 1 + max(inner.height for inner in self.inner)
-
-    @property
     def counts(self) -> I64:
         """How many members the group has, by code."""
         counts: I64 = (self.rows >= 0).sum(axis=1) // (2 if self.kind == MAP else 1)
         return counts
 
-    @property
-    def headers(self) -> pa.Array:
-        """The header of a group by its number of members."""
-        return binary(header(self.kind, count) for count in range(len(self.inner) + 1))
-
 
 Member = Leaf | Group
 
 
-def nest(paths: Mapping[str, Field]) -> Nested:
+def leaves_of(member: Member) -> Iterator[Leaf]:
+    """Yield the leaves within a member, in order."""
+    if isinstance(member, Leaf):
+        yield member
+    else:
+        yield from chain.from_iterable(map(leaves_of, member.inner))
+
+
+class Parts:
+    """The parts that a schema gives for a dataset: of the location, the network and the own rows.
+
+    The *pair* of a location, a network and an own row is a number that is equal for rows whose
+    records are equal, and 0 if the record has no member. Raises ExportError if there may be more
+    pairs than 63 bits number.
+    """
+
+    def __init__(self, dataset: Dataset, schema: Schema) -> None:
+        self._tables, self._schema = row_tables(dataset), schema
+        self.by_table: dict[str, Group] = {}
+        for table in (LOCATION, NETWORK, OWN):
+            # All members of a key are of one table.
+            paths = {path: of for path, of in schema.paths.items() if table_of(of) == table}
+            if paths:
+                self.by_table[table] = self._group(_nest(paths))
+        #: the tables whose rows the pairs need, and the space in which these are known
+        self.tables = (*CONTRACT_TABLES, OWN) if OWN in self.by_table else CONTRACT_TABLES
+        #: by part, how many codes it has, with "none"
+        self._sizes = [1 + len(part.rows) for part in self.by_table.values()]
+        if prod(self._sizes) > np.iinfo(np.int64).max:
+            remedy = "limit it by --fields, or write fewer own columns"
+            raise ExportError("the dataset has too many different rows for one file", remedy)
+
+    def pairs(self, rows: RowNumbers) -> I64:
+        """Return the pair of each of n intervals, by its rows."""
+        pairs = np.zeros(len(rows[LOCATION]), np.int64)
+        # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.
+        # N = 3, for two networks and none: location 1 and network 0 are 2 * 3 + 1 = 7, and
+        # divmod(7, 3) is 2, 1.
+        for size, (table, part) in zip(self._sizes, self.by_table.items(), strict=True):
+            pairs = pairs * size + part.codes[rows[table]] + 1
+        return pairs
+
+    def codes(self, pairs: I64) -> list[I64]:
+        """Return the codes in each part of n pairs."""
+        codes: list[I64] = []
+        for size in reversed(self._sizes):
+            pairs, code = np.divmod(pairs, size)
+            codes.insert(0, code - 1)
+        return codes
+
+    def _group(self, members: Nested) -> Group:
+        inner = [self._member(member) for member in members.values()]
+        codes, rows = _combine([member.codes for member in inner])
+        if all(name.isdigit() for name in members):
+            return Group(codes, rows, inner, ARRAY)
+        keys = [Leaf(np.zeros(0, np.int64), strings(pa.array([name]))) for name in members]
+        # The only code of a key is 0: a row has it if it has the member.
+        # Members 3 -1 of a row become 0 3 -1 -1: key, value, no key, no value.
+        both = np.stack([np.minimum(rows, 0), rows], axis=2).reshape(len(rows), 2 * len(inner))
+        return Group(codes, both, [*chain(*zip(keys, inner, strict=True))], MAP)
+
+    def _member(self, member: Nested | Field) -> Member:
+        return self._leaf(member) if isinstance(member, Field) else self._group(member)
+
+    def _leaf(self, of: Field) -> Leaf:
+        column = self._tables.column(of)
+        column = _encoded_lists(column) if pa.types.is_list(column.type) else column
+        column = column.dictionary_encode()
+        codes: I64 = column.indices.cast(pa.int64()).fill_null(-1).to_numpy()
+        if of.table in (COUNTRY, ZONE):
+            codes = codes[self._tables.values(LOCATION, of.table).to_numpy()]
+        values = column.dictionary
+        if of.type == "bool" and self._schema.only_true:
+            # The code -1 takes the last entry, false: it stays -1.
+            codes = np.where(np.array([*values.to_pylist(), False], bool)[codes], codes, -1)
+        words = self._schema.words.get(of.path)
+        if words:
+            values = pa.array([words.get(word, word) for word in values.to_pylist()], pa.string())
+        try:
+            return Leaf(codes, ENCODERS[of.type](values))
+        except OverflowError as error:
+            remedy = "leave the column out, or declare it as real"
+            raise ExportError(f"{of.path}: {error}", remedy) from None
+
+
+def _nest(paths: Mapping[str, Field]) -> Nested:
     """Return the members that paths such as ``city.names.en`` name."""
     members: dict[str, Nested | Field] = {}
     for path, field in paths.items():
@@ -85,79 +156,12 @@ def nest(paths: Mapping[str, Field]) -> Nested:
     return members
 
 
-def is_array(members: Mapping[str, object]) -> bool:
-    """Tell whether members have positions for keys."""
-    return all(name.isdigit() for name in members)
-
-
-def table_of(member: Nested | Field) -> str:
-    """Return the table whose rows decide a member: LOCATION, NETWORK or OWN."""
-    while not isinstance(member, Field):
-        member = next(iter(member.values()))
-    return row_tables.table_of(member)
-
-
-class Columns:
-    """The members that a schema has, as columns of a dataset's rows."""
-
-    def __init__(self, tables: RowTables, schema: Schema) -> None:
-        self._tables, self._schema = tables, schema
-
-    def group(self, members: Nested) -> Group:
-        """Return a group of members that are all of one table."""
-        inner = [self._member(member) for member in members.values()]
-        codes, rows = _combine([member.codes for member in inner])
-        if is_array(members):
-            return Group(codes, rows, inner, ARRAY)
-        keyed: list[Member] = []
-        for name, member in zip(members, inner, strict=True):
-            keyed += [Leaf(_NONE, strings(pa.array([name]))), member]
-        # The only code of a key is 0: a row has it if it has the member.
-        # Members 3 -1 of a row become 0 3 -1 -1: key, value, no key, no value.
-        both = np.stack([np.minimum(rows, 0), rows], axis=2).reshape(len(rows), len(keyed))
-        return Group(codes, both, keyed, MAP)
-
-    def _member(self, member: Nested | Field) -> Member:
-        if isinstance(member, Field):
-            return self._leaf(member)
-        return self.group(member)
-
-    def _leaf(self, of: Field) -> Leaf:
-        column = self._column(of).dictionary_encode()
-        codes = _codes(column.indices)
-        if of.table in (COUNTRY, ZONE):
-            codes = codes[self._tables.values(LOCATION, of.table).to_numpy()]
-        values = column.dictionary
-        if of.type == "bool" and self._schema.only_true:
-            # The code -1 takes the last entry, false: it stays -1.
-            codes = np.where(np.array([*values.to_pylist(), False], bool)[codes], codes, -1)
-        words = self._schema.words.get(of.path)
-        if words:
-            values = pa.array([words.get(word, word) for word in values.to_pylist()], pa.string())
-        return Leaf(codes, _encoded(of, values))
-
-    def _column(self, of: Field) -> pa.Array:
-        column = self._tables.column(of)
-        if pa.types.is_list(column.type):  # no dictionary has lists
-            values = column.to_pylist()
-            number = {texts: at for at, texts in enumerate({tuple(v) for v in values if v})}
-            codes = [number[tuple(texts)] if texts else None for texts in values]
-            lists = pa.array(list(number), column.type)
-            return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), lists)
-        return column
-
-
-def _encoded(of: Field, values: pa.Array) -> pa.Array:
-    try:
-        return ENCODERS[of.type](values)
-    except OverflowError as error:
-        remedy = "leave the column out, or declare it as real"
-        raise ExportError(f"{of.path}: {error}", remedy) from None
-
-
-def _codes(indices: pa.Array) -> I64:
-    codes: I64 = pc.fill_null(indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
-    return codes
+def _encoded_lists(column: pa.Array) -> pa.DictionaryArray:
+    """Return a column of lists as a dictionary: Arrow encodes no lists; an empty one is null."""
+    values = [tuple(texts or ()) for texts in column.to_pylist()]
+    numbers = {texts: at for at, texts in enumerate(filter(None, dict.fromkeys(values)))}
+    codes = pa.array(map(numbers.get, values), pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, pa.array(list(numbers), column.type))
 
 
 def _combine(columns: Sequence[I64]) -> tuple[I64, I64]:

@@ -1,151 +1,202 @@
-"""The records of an MMDB file: one for each distinct pair of a location and a network.
+"""The records of an MMDB file: values that are written once, their positions, and their bytes.
 
-With own columns the pairs are of three rows. Strategy: the part of a record that follows from the
-location row is encoded once for each distinct location, the parts of the other rows likewise; a
-record is a header and its parts.
+A *part* is the content that follows from one row of a table; a record is a header and its parts. A
+map or an array that several parents contain is written once, and so is a text or number that is
+longer than a pointer: one parent contains it in full, the others have a pointer to it, forwards or
+backwards. So each value that begins outside of others is a record: the verifier of MaxMind's reader
+in Go demands it. Of the records with a part, the first has values in full, the others have only
+pointers. Example: of ``{country: {iso: AT}}`` and ``{country: {iso: AT}, asn: 5}``, the map of the
+country and the key ``country`` lie in the first record; the second has pointers to both.
+
+Strategy: values have numbers, inner ones first. Uses are counted from the outside inwards, sizes
+follow from the inside outwards, positions from the outside inwards. The size of a pointer depends
+on the position of its value, so sizes and positions are computed until no pointer grows. Positions
+only grow, and pointers have at most 5 bytes: it ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import prod
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from geolookup.contract.fields import LOCATION, NETWORK, OWN
-from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import I64, U8
-from geolookup.dataset.public_ranges import CONTRACT_TABLES, RowNumbers
-from geolookup.errors import ExportError
-from geolookup.export.mmdb.contents import BYTES, Contents, Places
+from geolookup.dataset.intervals import I64, Bools
 from geolookup.export.mmdb.encoding import (
     MAP,
     binary,
-    header,
-    join,
+    headers,
     lengths,
-    placed_bytes,
+    pointer_sizes,
+    pointers,
 )
-from geolookup.export.mmdb.members import Columns, Group, nest, table_of
-from geolookup.export.mmdb.schemas import Schema
-from geolookup.export.mmdb.sharing import Order, Slot, number_shared, order_of, slots_of
-from geolookup.tables.row_tables import row_tables
+from geolookup.export.mmdb.members import Group, Leaf, Member, leaves_of
+from geolookup.files.column_text import bytes_of, join
 
+I32 = NDArray[np.int32]
+#: The bytes of most pointers of a large file, and of pointers to its frequent values. A value with
+#: one in so many uses of all values is frequent; it lies near the beginning.
+_POINTER, _SHORT_POINTER, _FREQUENT = 4, 2, 256
 #: Records that are encoded at once.
 _CHUNK = 1 << 18
 
 
-class DataSection(NamedTuple):
-    """The data section, the position of each record in it, and its size."""
+class _Table:
+    """n groups of one place in the records: maps, arrays, or parts in one of their two forms.
 
-    chunks: Sequence[U8]
-    positions: I64
-    size: int
+    ``members`` (n, m) are the numbers of the values in them, 0 for none, and ``sizes`` (n, m) their
+    bytes; ``in_full`` marks those that are not pointers. ``written`` (n,) is how often a part is in
+    the file; None for maps and arrays: once if it has a use.
+    """
+
+    def __init__(self, begin: int, members: I32, headers: pa.Array, written: I64 | None) -> None:
+        self.numbers = slice(begin, begin + len(members))
+        self.members, self.headers, self.written = members, headers, written
+        self.header_sizes = lengths(headers)
+        self.in_full: Bools = np.broadcast_to(np.False_, members.shape)
+        self.sizes: I32 = np.zeros((0, 0), np.int32)
 
 
 class Records:
-    """The records that a schema gives for a dataset.
+    """Records with these codes in each of the parts, -1 for none.
 
-    The *pair* of a location, a network and an own row is a number that is equal for rows whose
-    records are equal, and 0 if the record has no member. Raises ExportError if there may be more
-    pairs than 63 bits number.
+    ``positions`` are by record, in a data section of ``size`` bytes.
     """
 
-    def __init__(self, dataset: Dataset, schema: Schema) -> None:
-        members = nest(schema.paths)
-        self._members = members
-        self._parts: dict[str, Group] = {}
-        columns = Columns(row_tables(dataset), schema)
-        for table in (LOCATION, NETWORK, OWN):
-            of_table = {
-                name: member for name, member in members.items() if table_of(member) == table
-            }
-            if of_table:
-                self._parts[table] = columns.group(of_table)
-        #: the tables whose rows the pairs need, and the space in which these are known
-        self.tables = (*CONTRACT_TABLES, OWN) if OWN in self._parts else CONTRACT_TABLES
-        #: by part, how many codes it has, with "none"
-        self._sizes = [1 + len(part.rows) for part in self._parts.values()]
-        if prod(self._sizes) > np.iinfo(np.int64).max:
-            remedy = "limit it by --fields, or write fewer own columns"
-            raise ExportError("the dataset has too many different rows for one file", remedy)
+    def __init__(self, parts: Sequence[Group], codes: Sequence[I64]) -> None:
+        leaves = [leaf.encoded for part in parts for leaf in leaves_of(part)]
+        pooled = pa.concat_arrays([binary([b""]), *leaves]).dictionary_encode()
+        # Values by number: 0 is no value, then leaves, then maps, arrays and parts.
+        self._leaves, self._count = pooled.dictionary, len(pooled.dictionary)
+        self._unread = pooled.indices.to_numpy()[1:]
+        self._tables: list[_Table] = []
+        #: the tables whose groups can have values in full: not the later forms of parts
+        self._full: list[_Table] = []
+        pairs = [*zip(parts, codes, strict=True)]
+        members = np.stack([self._add_part(*pair) for pair in pairs], axis=1)
+        counts = sum(np.append(part.counts, 0)[of] for part, of in pairs)
+        self._shared, uses = self._choose_shared()
+        weights = self._choose_in_full(uses)
+        # Records whose values have many uses come first: pointers to the beginning are short.
+        order = np.argsort(-weights[members].sum(axis=1), kind="stable")
+        self._heads, self._members = headers(MAP, counts[order]), members[order]
+        self._positions, begins = self._place()
+        self.positions = np.empty_like(begins[:-1])
+        self.positions[order], self.size = begins[:-1], int(begins[-1])
 
-    def pairs(self, rows: RowNumbers) -> I64:
-        """Return the pair of each of n intervals, by its rows."""
-        pairs = np.zeros(len(rows[LOCATION]), np.int64)
-        # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.
-        # N = 3, for two networks and none: location 1 and network 0 are 2 * 3 + 1 = 7, and
-        # divmod(7, 3) is 2, 1.
-        for size, (table, part) in zip(self._sizes, self._parts.items(), strict=True):
-            pairs = pairs * size + part.codes[rows[table]] + 1
-        return pairs
+    def _add_part(self, part: Group, codes: I64) -> I32:
+        """Add both forms of a part; return the number of its form by record."""
+        written = np.bincount(codes[codes >= 0], minlength=len(part.rows))
+        once, members = np.minimum(written, 1), self._members_of(part)
+        none = binary([b""]).take(pa.array(np.zeros_like(once)))
+        first, later = (self._add(members, none, times) for times in (once, written - once))
+        self._full.append(first)
+        # Of repeated indices the last assignment counts: in reverse, the first record.
+        firsts = np.empty(len(once) + 1, np.int64)
+        firsts[codes[::-1]] = np.arange(len(codes))[::-1]
+        is_first = firsts[codes] == np.arange(len(codes))
+        begins = np.where(is_first, first.numbers.start, later.numbers.start)
+        return np.where(codes >= 0, begins + codes, 0).astype(np.int32)
 
-    def write(self, pairs: I64) -> DataSection:
-        """Encode the records of distinct pairs, none of them 0."""
-        of_parts: list[I64] = []
-        for size in reversed(self._sizes):
-            pairs, codes = np.divmod(pairs, size)
-            of_parts.insert(0, codes - 1)
-        parts = _slots(list(self._parts.values()))
-        uses = number_shared(list(_uses(parts, of_parts)))
-        return self._encode(order_of(parts, of_parts, uses), len(uses))
+    def _add(self, members: I32, headers: pa.Array, written: I64 | None = None) -> _Table:
+        table = _Table(self._count, members, headers, written)
+        self._tables.append(table)
+        self._count += len(members)
+        return table
 
-    def _encode(self, order: Order, shared: int) -> DataSection:
-        """Encode the records of an order with so many shared values."""
-        headers = binary(header(MAP, count) for count in range(len(self._members) + 1))
-        counts = np.zeros(len(order.records), np.int64)
-        for part, codes in zip(order.parts, order.codes, strict=True):
-            # Code -1 reads the appended 0: no member.
-            counts += np.append(part.group.counts, 0)[codes]
-        positions = Places(order, lengths(headers)[counts]).positions(shared)
-        contents = Contents(BYTES, positions)
-        columns = [(headers, counts)]
-        for at, (part, codes) in enumerate(zip(order.parts, order.codes, strict=True)):
-            numbers = np.where(order.is_first(at), part.count + codes, codes)
-            columns.append((pa.concat_arrays(contents.of_group(part)), numbers))
-        chunks, sizes = [], []
-        for begin in range(0, max(len(counts), 1), _CHUNK):
-            pieces = (
-                BYTES.take(values, numbers[begin : begin + _CHUNK]) for values, numbers in columns
-            )
-            chunk = join(*pieces)
-            sizes.append(lengths(chunk))
-            chunks.append(placed_bytes(chunk))
-        size = np.concatenate(sizes)
-        # In the order of the file; by record of the argument.
-        begins = np.empty_like(size)
-        begins[order.records] = np.cumsum(size) - size
-        return DataSection(chunks, begins, int(size.sum()))
+    def _members_of(self, group: Group) -> I32:
+        """Return the numbers of the values in a group, by code and member."""
+        pairs = zip(group.inner, group.rows.T, strict=True)
+        # The code -1 takes the last entry.
+        columns = [np.append(self._numbers(inner), 0)[codes] for inner, codes in pairs]
+        return np.stack(columns, axis=1).astype(np.int32)
+
+    def _numbers(self, member: Member) -> I32:
+        """Return the number of each code of a member; leaves come in the order of the pool."""
+        if isinstance(member, Leaf):
+            numbers, self._unread = np.split(self._unread, [len(member.encoded)])
+            return numbers
+        table = self._add(self._members_of(member), headers(member.kind, member.counts))
+        self._full.append(table)
+        return np.arange(table.numbers.start, table.numbers.stop, dtype=np.int32)
+
+    def _choose_shared(self) -> tuple[I64, I64]:
+        """Return the values that pointers lead to, and the uses of all values."""
+        uses = np.zeros(self._count, np.int64)
+        for table in reversed(self._tables):
+            if table.written is None:
+                table.written = np.minimum(uses[table.numbers], 1)
+            weights = np.repeat(table.written, table.members.shape[1])
+            uses += np.bincount(table.members.ravel(), weights, self._count).astype(np.int64)
+        sizes = lengths(self._leaves)
+        is_frequent = uses[: len(sizes)] > uses[1:].sum() // _FREQUENT
+        shared = uses > 1
+        # A pointer must be shorter than the leaf.
+        shared[: len(sizes)] &= sizes > np.where(is_frequent, _SHORT_POINTER, _POINTER)
+        return np.flatnonzero(shared), uses
+
+    def _choose_in_full(self, uses: I64) -> I64:
+        """Choose the parent that has each value in full; return the uses of all values within."""
+        chosen, begin = np.full(self._count, -1), 0
+        for table in self._full:
+            edges = begin + np.arange(table.members.size).reshape(table.members.shape)
+            # Of repeated indices the last assignment counts: in reverse, the first row.
+            rows = np.flatnonzero(table.written)[::-1]
+            chosen[table.members[rows]] = edges[rows]
+            begin += table.members.size
+        begin, weights = 0, np.zeros(self._count, np.int64)
+        weights[self._shared] = uses[self._shared]
+        for table in self._full:
+            edges = begin + np.arange(table.members.size).reshape(table.members.shape)
+            table.in_full = chosen[table.members] == edges
+            weights[table.numbers] += (weights[table.members] * table.in_full).sum(axis=1)
+            begin += table.members.size
+        return weights
+
+    def _place(self) -> tuple[I64, I64]:
+        """Return the positions of values, and where records begin; last, where they end."""
+        full, positions = np.zeros(self._count, np.int32), np.zeros(self._count, np.int64)
+        full[: len(self._leaves)] = lengths(self._leaves)
+        brief, heads = full.copy(), lengths(self._heads)
+        pointed, has_grown = pointer_sizes(positions[self._shared]), True
+        while has_grown:
+            brief[self._shared] = pointed
+            for table in self._tables:
+                members = table.members
+                table.sizes = np.where(table.in_full, full[members], brief[members])
+                full[table.numbers] = table.header_sizes + table.sizes.sum(axis=1)
+            sizes = full[self._members]
+            begins = np.append(0, np.cumsum(heads + sizes.sum(axis=1, dtype=np.int64)))
+            positions[self._members] = (begins[:-1] + heads)[:, None] + _before(sizes)
+            for table in reversed(self._full):
+                starts = positions[table.numbers] + table.header_sizes
+                at = table.in_full
+                positions[table.members[at]] = (starts[:, None] + _before(table.sizes))[at]
+            pointed = pointer_sizes(positions[self._shared])
+            has_grown = not np.array_equal(pointed, brief[self._shared])
+        return positions, begins
+
+    def chunks(self) -> Iterator[pa.Buffer]:
+        """Yield the bytes of the data section."""
+        pool = pa.concat_arrays([self._leaves, pointers(self._positions[self._shared])])
+        where = np.zeros(self._count, np.int64)
+        where[: len(self._leaves)] = np.arange(len(self._leaves))
+        where[self._shared] = len(self._leaves) + np.arange(len(self._shared))
+        brief, full = pool.take(pa.array(where)), self._leaves
+        for table in self._tables:
+            both = pa.concat_arrays([brief, full])
+            at = table.members + table.in_full * np.int32(self._count)
+            full = pa.concat_arrays([full, join(table.headers, *_columns(both, at))])
+        for begin in range(0, len(self._members), _CHUNK):
+            rows = slice(begin, begin + _CHUNK)
+            yield bytes_of(join(self._heads[rows], *_columns(full, self._members[rows])))
 
 
-def _slots(parts: Sequence[Group]) -> list[Slot]:
-    slots: list[Slot] = []
-    for part in parts:
-        first = 1 + max((inner.number for slot in slots for inner in slot.all()), default=0)
-        slots.append(slots_of(part, first))
-    return slots
+def _before(sizes: I32) -> I32:
+    """Return the sum of the sizes before each, by row."""
+    return np.cumsum(sizes, axis=1, dtype=np.int32) - sizes
 
 
-def _uses(parts: Sequence[Slot], of_parts: Sequence[I64]) -> Iterator[tuple[Slot, I64]]:
-    """Yield all slots within parts, and how many parents each code has."""
-    for part, codes in zip(parts, of_parts, strict=True):
-        parents = _uses_of(codes, part.count)
-        yield from _uses_within(part, parents)
-
-
-def _uses_within(slot: Slot, parents: I64) -> Iterator[tuple[Slot, I64]]:
-    for inner, codes in zip(slot.inner, slot.group.rows.T, strict=True):
-        count = _uses_of(codes, inner.count, parents)
-        yield inner, count
-        if inner.inner:
-            # A shared group counts its members once, however many parents it has.
-            yield from _uses_within(inner, np.ones(len(count), np.int64))
-
-
-def _uses_of(codes: I64, count: int, parents: I64 | None = None) -> I64:
-    """Count each of ``count`` codes; each parent counts once, or as often as stated."""
-    is_known = codes >= 0
-    weights = None if parents is None else parents[is_known]
-    return np.bincount(codes[is_known], weights, count).astype(np.int64)
+def _columns(values: pa.Array, numbers: I32) -> Iterator[pa.Array]:
+    return (values.take(pa.array(column)) for column in numbers.T)

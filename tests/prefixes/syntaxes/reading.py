@@ -13,9 +13,9 @@ from ipaddress import IPv4Network, ip_address, ip_network
 
 import pyarrow as pa
 
-from tests.internals.prefixes import SYNTAXES, Changes, Lists, Settings
+from tests.internals.prefixes import SYNTAXES, Lists, checked_names
 
-USUAL = Settings()
+USUAL = checked_names()
 
 
 def drawn(seed: int, size: int) -> dict[int, list[str]]:
@@ -48,11 +48,6 @@ def lists(prefixes: dict[int, list[str]], batch: int = 7) -> Lists:
     }
 
 
-def changes(old: dict[int, list[str]], new: dict[int, list[str]]) -> Changes:
-    """Return the difference between two lists of the same families."""
-    return Changes(lists(_without(new, old)), lists(_without(old, new)))
-
-
 def _without(some: dict[int, list[str]], others: dict[int, list[str]]) -> dict[int, list[str]]:
     return {
         family: [text for text in texts if text not in set(others[family])]
@@ -60,17 +55,17 @@ def _without(some: dict[int, list[str]], others: dict[int, list[str]]) -> dict[i
     }
 
 
-def whole_text(name: str, prefixes: dict[int, list[str]], settings: Settings = USUAL) -> str:
-    return _text(SYNTAXES[name].list_text(lists(prefixes), settings))
+def whole_text(name: str, prefixes: dict[int, list[str]], names: dict[str, str] = USUAL) -> str:
+    return _text(SYNTAXES[name].text(lists(prefixes), names))
 
 
 def changes_text(
     name: str,
     old: dict[int, list[str]],
     new: dict[int, list[str]],
-    settings: Settings = USUAL,
+    names: dict[str, str] = USUAL,
 ) -> str:
-    return _text(SYNTAXES[name].changes_text(changes(old, new), settings))
+    return _text(SYNTAXES[name].text(lists(_without(new, old)), names, lists(_without(old, new))))
 
 
 def _text(blocks: Iterable[bytes]) -> str:

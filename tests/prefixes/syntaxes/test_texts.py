@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import string
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,16 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.errors import TableFileError
 from tests.internals.kernel import state_of
-from tests.internals.prefixes import SYNTAXES, Lists, Selection, Settings, question, read_list
+from tests.internals.prefixes import (
+    NAMES,
+    SYNTAXES,
+    Lists,
+    Selection,
+    checked_names,
+    conditions_of,
+    question,
+    read_list,
+)
 from tests.internals.prefixes import lists as selection_lists
 from tests.prefixes.syntaxes.reading import READERS, Held, changes_text, drawn, whole_text
 from tests.tiers import scaled
@@ -130,7 +138,7 @@ object-group v6-network listed_v6
  no 2a00::/12
 """,
 }
-NAMED = Settings(name="listed", table="filter", target="LOG-DROP", value="yes", acl="#1")
+NAMED = checked_names(name="listed", table="filter", target="LOG-DROP", value="yes", acl="#1")
 
 
 def test_a_list_its_changes_and_an_empty_list() -> None:
@@ -145,7 +153,7 @@ def test_a_list_its_changes_and_an_empty_list() -> None:
 
 
 def _texts(name: str, *changed: str) -> list[str]:
-    settings = replace(NAMED, **dict.fromkeys(changed, "another"))
+    settings = NAMED | dict.fromkeys(changed, "another")
     writes = [whole_text(name, OLD, settings)]
     return writes + ([changes_text(name, OLD, NEW, settings)] if SYNTAXES[name].changes else [])
 
@@ -165,12 +173,14 @@ def _listed(prefixes: dict[int, list[str]]) -> list[str]:
 
 
 def test_a_selection_read_back_is_what_the_engine_yields(sample: geolookup.Engine) -> None:
-    selected = Selection(state_of(sample).dataset, question("prefixes", "country=US"))
+    dataset = state_of(sample).dataset
+    conditions = conditions_of("country=US", "prefixes")
+    selected = Selection(dataset, question("prefixes", conditions, dataset.schema))
     result = sorted(str(prefix) for prefix in sample.prefixes("country=US"))
     assert result
     for name, read in READERS.items():
         listed = selection_lists(selected, SYNTAXES[name].entries)
-        text = b"".join(SYNTAXES[name].list_text(listed, Settings())).decode("ascii")
+        text = b"".join(SYNTAXES[name].text(listed, checked_names())).decode("ascii")
         assert _prefixes(read({}, text)) == result, name
 
 
@@ -188,23 +198,20 @@ def test_a_list_read_back_is_the_list(old: tuple[int, int], new: tuple[int, int]
             assert _prefixes(changed) == _listed(after), name
 
 
-MEMBERS = ("name", "table", "target", "value", "acl")
-
-
 def test_no_sign_of_a_syntax_is_accepted() -> None:
-    for member in MEMBERS:
+    for member in NAMES:
         accepted = {sign for sign in map(chr, range(0x250)) if _is_accepted(member, f"a{sign}a")}
         assert accepted >= set("azAZ09_"), member
         assert accepted <= set(string.ascii_letters + string.digits + "_-./@:+"), member
         for text in ("", "a\n", "a\u2028b", "x" * 2000):
             with pytest.raises(ValueError, match=f"^{member} .* is not ") as caught:
-                Settings(**{member: text})
+                checked_names(**{member: text})
             assert str(caught.value).isprintable()
 
 
 def _is_accepted(member: str, text: str) -> bool:
     try:
-        Settings(**{member: text})
+        checked_names(**{member: text})
     except ValueError:
         return False
     return True

@@ -1,6 +1,6 @@
 """A PostgreSQL server of our own, with its socket, in a temporary folder.
 
-``python -m tests.export.postgresql_server FOLDER`` serves until it is ended: examples of a page
+``python -m tests.docs.postgresql_server FOLDER`` serves until it is ended: examples of a page
 run it as a job.
 """
 
@@ -30,14 +30,6 @@ def programs() -> Path | None:
     return result[-1].parent if result else Path(named).parent if named else None
 
 
-def has_ip4r() -> bool:
-    folder = programs()
-    assert folder
-    command = [str(folder / "pg_config"), "--sharedir"]
-    shared = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    return Path(shared, "extension", "ip4r.control").exists()
-
-
 @contextmanager
 def server() -> Iterator[dict[str, str]]:
     """Serve; yield the variables with which psql finds the server."""
@@ -64,16 +56,6 @@ def server() -> Iterator[dict[str, str]]:
                 yield variables
             finally:
                 process.send_signal(signal.SIGQUIT)
-
-
-def psql(variables: dict[str, str], *options: str, text: bytes = b"") -> str:
-    """Return the output of psql, without alignment; raises CalledProcessError for an error."""
-    command = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", *options]
-    done = subprocess.run(
-        command, input=text, capture_output=True, check=False, env={**os.environ, **variables}
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode()
 
 
 def _wait(variables: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Columns, tables and readers of other libraries, and the way readers are read."""
+"""Readers: how they are read, in which threads, and what ends them."""
 
 from __future__ import annotations
 
@@ -7,74 +7,15 @@ import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup import tables
 from tests.internals.kernel import state_of
 from tests.internals.tables import CHUNK
-from tests.skips import needs, optional
 
-nanoarrow = optional("nanoarrow")
-pd, pl = optional("pandas"), optional("polars")
-
-_TEXTS = ["8.8.8.8", None, "10.0.0.1", "", "2a03::1", "::ffff:11.0.0.1", "x", "fe80::1"]
 _FIELDS = ["location.country_code", "network.asn", "error_code"]
-
-
-def check_columns(engine: geolookup.Engine, *holders: Any) -> None:
-    wanted = tables.locate(state_of(engine), pa.array(_TEXTS)).to_pylist()
-    for column in holders:
-        result = tables.locate(state_of(engine), column)
-        assert result.type == pa.int32()
-        assert result.null_count == 0
-        assert result.to_pylist() == wanted, type(column)
-
-
-def check_numbers(engine: geolookup.Engine, make: Any) -> None:
-    state = state_of(engine)
-    rows = tables.locate(state, _TEXTS)
-    plain = rows.to_pylist() if make is not nanoarrow.c_array else rows
-    assert tables.take(state, make(plain), "network") == tables.take(state, rows, "network")
-
-
-def test_sequences_and_arrays(engine: geolookup.Engine) -> None:
-    chunked = pa.chunked_array([_TEXTS[:2], [], _TEXTS[2:]])
-    check_columns(engine, _TEXTS, tuple(_TEXTS), pa.array(_TEXTS), chunked, np.array(_TEXTS, "O"))
-
-
-@needs("pandas")
-def test_pandas(engine: geolookup.Engine) -> None:
-    kinds = (None, "string[pyarrow]", "category")
-    check_columns(engine, *(pd.Series(_TEXTS, dtype=kind) for kind in kinds))
-    check_numbers(engine, pd.Series)
-
-
-@needs("polars")
-def test_polars(engine: geolookup.Engine) -> None:
-    check_columns(engine, pl.Series(_TEXTS), pl.Series(_TEXTS, dtype=pl.Categorical))
-    check_numbers(engine, pl.Series)
-
-
-@needs("nanoarrow")
-def test_nanoarrow(engine: geolookup.Engine) -> None:
-    texts = nanoarrow.Array(_TEXTS, nanoarrow.string())
-    check_columns(engine, texts, nanoarrow.ArrayStream(pa.chunked_array([_TEXTS])))
-    check_numbers(engine, nanoarrow.c_array)
-    table = engine.enrich(texts, _FIELDS)
-    assert table == engine.enrich(pa.array(_TEXTS), _FIELDS)
-    with pytest.raises(TypeError, match="read it first"):
-        engine.enrich(nanoarrow.ArrayStream(pa.chunked_array([_TEXTS])), _FIELDS)
-    data = pa.table({"n": range(8), "ip": pa.chunked_array([_TEXTS[:2], [], _TEXTS[2:]])})
-    batch = data.combine_chunks().to_batches()[0]
-    for stream in (nanoarrow.ArrayStream(data), nanoarrow.Array(batch)):
-        reader = engine.enrich(stream, _FIELDS)
-        assert isinstance(reader, pa.RecordBatchReader)
-        assert reader.read_all().to_pydict() == engine.enrich(data, _FIELDS).to_pydict()
 
 
 _SCHEMA = pa.schema([("ip", pa.string())])
