@@ -24,7 +24,7 @@ from geolookup.files.table_files import (
     path_in_format,
 )
 from geolookup.filesystem.atomic import check_file, output_errors
-from geolookup.progress import RowProgress
+from geolookup.progress import Progress
 
 
 class EnrichJob:
@@ -35,7 +35,7 @@ class EnrichJob:
         self._options = options
         self._force = force
         self._counts = Counts()
-        self._progress = RowProgress()
+        self._progress = Progress()
         self._files: list[str] = []
         if options.threads is not None:
             pa.set_cpu_count(options.threads)  # limits Arrow's own threads

@@ -90,14 +90,14 @@ def staged_folder(output: Path, mode: int = 0o777, *, force: bool = True) -> Ite
         fresh = place / "new"
         fresh.mkdir(mode)
         yield fresh
-        fsync_folder(fresh)
+        fsync(fresh)
         # Content, then name, then the folder's entry: after a power failure the name leads to
         # a whole folder, the old one or the new one.
         if force:
             _rename_into(fresh, output)
         else:
             _rename_new(fresh, output)
-        fsync_folder(output.parent)
+        fsync(output.parent)
 
 
 @contextmanager
@@ -110,12 +110,12 @@ def staged_file(output: Path, mode: int = 0o666, *, force: bool = True) -> Itera
         fresh = place / output.name
         fresh.touch(mode)
         yield fresh
-        fsync_file(fresh)
+        fsync(fresh)
         if force:
             fresh.replace(output)
         else:
             _link_new(fresh, output)
-        fsync_folder(output.parent)
+        fsync(output.parent)
 
 
 @contextmanager
@@ -136,17 +136,13 @@ def sync(stream: IO[bytes]) -> None:
     os.fsync(stream.fileno())
 
 
-def fsync_file(path: Path) -> None:
-    """Sync a closed file to the disk."""
-    # Windows can sync only a file opened for writing; elsewhere it may belong to another user.
-    with path.open("rb" if os.name == "posix" else "rb+") as file:
-        os.fsync(file.fileno())
+def fsync(path: Path) -> None:
+    """Sync a closed file, or the entries of a folder (created, renamed, removed), to the disk.
 
-
-def fsync_folder(folder: Path) -> None:
-    """Sync the entries of a folder (created, renamed, removed) to the disk; POSIX only."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
+    Windows syncs no folders, and files only if they are opened for writing.
+    """
+    if os.name == "posix" or path.is_file():
+        descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
         try:
             os.fsync(descriptor)
         finally:
@@ -161,7 +157,7 @@ def remove_folder(path: Path) -> None:
     """
     aside = temporary_name(path)
     path.rename(aside)
-    fsync_folder(path.parent)
+    fsync(path.parent)
     shutil.rmtree(aside, ignore_errors=True)
 
 

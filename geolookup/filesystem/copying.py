@@ -1,4 +1,4 @@
-"""Files of a dataset, written or copied to a folder that is not yet in use, and synced."""
+"""Files of a dataset, copied to a folder that is not yet in use, and synced."""
 
 from __future__ import annotations
 
@@ -10,13 +10,6 @@ from pathlib import Path
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
 from geolookup.filesystem.ownership import create
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a new file."""
-    with create(path) as file:
-        file.write(content)
-        atomic.sync(file)
 
 
 def copy_file(source: Path, target: Path, size: int) -> None:
