@@ -93,10 +93,7 @@ def staged_folder(output: Path, mode: int = 0o777, *, force: bool = True) -> Ite
         fsync(fresh)
         # Content, then name, then the folder's entry: after a power failure the name leads to
         # a whole folder, the old one or the new one.
-        if force:
-            _rename_into(fresh, output)
-        else:
-            _rename_new(fresh, output)
+        (_rename_into if force else _place_new)(fresh, output)
         fsync(output.parent)
 
 
@@ -111,10 +108,7 @@ def staged_file(output: Path, mode: int = 0o666, *, force: bool = True) -> Itera
         fresh.touch(mode)
         yield fresh
         fsync(fresh)
-        if force:
-            fresh.replace(output)
-        else:
-            _link_new(fresh, output)
+        (Path.replace if force else _place_new)(fresh, output)
         fsync(output.parent)
 
 
@@ -161,29 +155,21 @@ def remove_folder(path: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _link_new(fresh: Path, output: Path) -> None:
-    """Give a file its name; OutputError if another process took the name."""
+def _place_new(fresh: Path, output: Path) -> None:
+    """Give a file or folder its name; OutputError if another process took the name."""
     try:
-        output.hardlink_to(fresh)  # a rename would replace; the first name goes with its folder
-    except OSError:  # also of a file system without hard links
-        if os.path.lexists(output):
-            raise _taken_error(output) from None
-        fresh.replace(output)
-
-
-def _rename_new(fresh: Path, output: Path) -> None:
-    """Rename a folder to ``output``; OutputError if another process took the name."""
-    try:
-        fresh.rename(output)
+        if fresh.is_dir():
+            fresh.rename(output)
+        else:
+            output.hardlink_to(fresh)  # a rename would replace
     except OSError:
         if os.path.lexists(output):
-            raise _taken_error(output) from None
-        raise
-
-
-def _taken_error(output: Path) -> OutputError:
-    problem = "another process has written it meanwhile"
-    return OutputError(output, problem, f"{_ANOTHER}, or use --force to replace it")
+            problem = "another process has written it meanwhile"
+            remedy = f"{_ANOTHER}, or use --force to replace it"
+            raise OutputError(output, problem, remedy) from None
+        if fresh.is_dir():
+            raise
+        fresh.replace(output)  # a file system without hard links
 
 
 def _rename_into(fresh: Path, output: Path) -> None:
