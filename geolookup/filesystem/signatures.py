@@ -61,11 +61,17 @@ _MARKS = (
     (_UTF16, 0, b"\xff\xfe"),
     (_UTF16, 0, b"\xfe\xff"),
 )
-#: Words that a text may begin with: only bytes that no text has make them marks.
-_WORDS = (
-    (PARQUET, b"PAR1"),
-    (Kind("ORC", _AS_PARQUET, (".orc",)), b"ORC"),
-    (Kind("Avro", _AS_PARQUET, (".avro",)), b"Obj\x01"),
+#: What a text may begin with: only bytes that no text has make these marks. UTF-16 and UTF-32
+#: without a byte order mark have zeros between letters.
+_WORDS = tuple(
+    (kind, re.compile(pattern))
+    for kind, pattern in (
+        (PARQUET, rb"PAR1"),
+        (Kind("ORC", _AS_PARQUET, (".orc",)), rb"ORC"),
+        (Kind("Avro", _AS_PARQUET, (".avro",)), rb"Obj\x01"),
+        (_UTF32, rb"(?:[^\0]\0{3}){4}|(?:\0{3}[^\0]){4}"),
+        (_UTF16, rb"(?:[^\0]\0){4}|(?:\0[^\0]){4}"),
+    )
 )
 
 
@@ -80,7 +86,7 @@ def looks_like(start: bytes, end: bytes = b"") -> Kind | None:
         return None
     if _MMDB_MARK in end:
         return MMDB
-    return next((kind for kind, mark in _WORDS if start.startswith(mark)), None)
+    return next((kind for kind, pattern in _WORDS if pattern.match(start)), None)
 
 
 def is_binary(start: bytes) -> bool:
