@@ -109,8 +109,8 @@ def is_safe(folder: Path) -> bool:
         remedy = f"{error.remedy} and remove {entries}, or {_ANOTHER}"
         raise OutputError(error.path, problem, remedy) from None
     try:
-        check_strictly([folder, *_contents(folder)])
-    except DatasetError:
+        check_strictly([folder, *folder.rglob("*")])
+    except (DatasetError, OSError):  # OSError: evicted meanwhile
         return False
     return True
 
@@ -119,33 +119,23 @@ def evict(used: Path, most: int) -> None:
     """Remove the least recently used entries: the last used that have ``most`` bytes stay.
 
     So do ``used``, and those whose lock is held. A process that has an entry open continues to
-    answer from it. Other processes may evict a folder at any moment: it has no content then.
+    answer from it.
     """
     sweep(used.parent)
-    entries = [path for path in used.parent.iterdir() if path.is_dir() and path.name[0] != "."]
+    entries = {path for path in used.parent.iterdir() if path.is_dir() and path.name[0] != "."}
     # ``used`` is the last used one, whatever its time.
-    for folder in [used, *sorted({*entries} - {used}, key=_used_at, reverse=True)]:
-        most -= sum(map(_bytes, _contents(folder)))
-        if most < 0 and folder != used:
-            # OSError: Windows refuses to rename a folder that is open.
-            with suppress(OSError), hold_lock_if_free(_lock_of(folder)) as is_free:
-                if is_free:
-                    atomic.remove_folder(folder)
-
-
-def _contents(folder: Path) -> list[Path]:
-    walk = os.walk(folder)
-    return [Path(parent, name) for parent, folders, files in walk for name in (*folders, *files)]
-
-
-def _bytes(path: Path) -> int:
-    with suppress(OSError):
-        return path.lstat().st_size
-    return 0
+    for folder in [used, *sorted(entries - {used}, key=_used_at, reverse=True)]:
+        # OSError: another process evicts it, or Windows refuses to rename a folder that is open.
+        with suppress(OSError):
+            most -= sum(path.lstat().st_size for path in folder.rglob("*"))
+            if most < 0 and folder != used:
+                with hold_lock_if_free(_lock_of(folder)) as is_free:
+                    if is_free:
+                        atomic.remove_folder(folder)
 
 
 def _used_at(folder: Path) -> int:
-    with suppress(OSError):
+    with suppress(OSError):  # evicted meanwhile
         return folder.lstat().st_mtime_ns
     return 0
 
