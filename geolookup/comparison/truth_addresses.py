@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.comparison.overlay import FAMILIES
+from geolookup.comparison.joint_intervals import FAMILIES
 from geolookup.contract.fields import OWN_PREFIX, Field
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import TableFileError

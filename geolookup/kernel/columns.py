@@ -8,7 +8,7 @@ family at once. ``python_state`` defines the interval id.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +39,6 @@ PRIVATE_ID = -2
 _MASK_32 = np.uint64(0xFFFF_FFFF)
 
 
-class Partitions(Protocol):
-    """The interval starts of both families, as ``Dataset`` has them."""
-
-    ipv4_starts: memoryview
-    ipv6_highs: memoryview
-    ipv6_lows: EncodedColumn
-
-
 def parse(
     data: U8, starts: I64, lengths: I64, parse_texts: _Parser = parse_texts
 ) -> MixedAddresses:
@@ -65,7 +57,7 @@ def parse(
 
 
 def locate_numbers(
-    dataset: Partitions,
+    dataset: Dataset,
     families: U8,
     highs: U64,
     lows: U64,
