@@ -13,7 +13,7 @@ import numpy as np
 
 from geolookup.comparison.changes import KINDS, UNCHANGED, changes_of, kinds
 from geolookup.comparison.dataset_pair import DatasetPair
-from geolookup.comparison.overlay import Answers, Overlay, Side
+from geolookup.comparison.joint_intervals import Answers, JointIntervals, Side
 from geolookup.comparison.values import Pair
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.contract.special import Range
@@ -69,7 +69,7 @@ def _windows(compared: DatasetPair, family: int, limits: Range) -> Iterator[Rang
 
 def _changed(compared: DatasetPair, family: int, window: Range) -> Spans:
     """Return the joint intervals of a window that changed and that meet the conditions."""
-    both = Overlay(*(Side(side, family, window) for side in (compared.old, compared.new)))
+    both = JointIntervals(*(Side(side, family, window) for side in (compared.old, compared.new)))
     rows = {table: both.rows(table) for table in compared.columns[0].counts}
     marks = np.zeros(len(both.starts), bool)
     for table, numbers in compared.numbers.items():
@@ -88,7 +88,7 @@ def _take(rows: Mapping[str, Pair], part: I64 | Bools) -> dict[str, Pair]:
 
 
 def _codes(
-    compared: DatasetPair, both: Overlay, at: I64, rows: Mapping[str, Pair]
+    compared: DatasetPair, both: JointIntervals, at: I64, rows: Mapping[str, Pair]
 ) -> Iterator[Codes]:
     """Yield the codes of some joint intervals, as ``changed_spans`` has them."""
     sources = both.sources(LOCATION, at)
