@@ -40,6 +40,7 @@ _CHANGE = re.compile(
 )
 #: Ranges whose values become Python objects at a time: one of IPv6 can be 254 prefixes.
 BATCH = 1 << 12
+Changed = dict[int, list[pa.Array]]
 #: The most digits of a length.
 _DIGITS = 3
 
@@ -133,12 +134,13 @@ def _schema(selection: Selection) -> pa.Schema:
     return pa.schema([(NETWORK_COLUMN, pa.string()), *selection.columns.schema])
 
 
-def changes(old: Lists, new: Lists) -> tuple[Lists, Lists]:
+def changes(old: Lists, new: Lists) -> tuple[Changed, Changed]:
     """Return the prefixes that are only in the new lists, and those only in the old ones.
 
-    A family that the new lists do not have is left out.
+    A family that the new lists do not have is left out; the others have one batch each.
     """
-    added, removed = {}, {}
+    added: Changed = {}
+    removed: Changed = {}
     for family in new:
         before, after = (_column(lists.get(family, ())) for lists in (old, new))
         added[family], removed[family] = [_without(after, before)], [_without(before, after)]
@@ -151,11 +153,6 @@ def _column(batches: Iterable[pa.Array]) -> pa.Array:
 
 def _without(some: pa.Array, others: pa.Array) -> pa.Array:
     return some.filter(pc.invert(pc.is_in(some, value_set=others)))
-
-
-def count(lists: Lists) -> int:
-    """Return the number of prefixes in lists that ``changes`` has returned."""
-    return sum(len(texts) for batches in lists.values() for texts in batches)
 
 
 def read_list(path: Path, syntax: Syntax) -> Lists:
