@@ -161,13 +161,20 @@ def read_list(path: Path, syntax: Syntax) -> Lists:
     Raises TableFileError for a file that cannot be read, and for one that holds changes, a
     malformed prefix, or no list.
     """
-    # A comment may have words of the form of a prefix.
-    content = _COMMENT.sub(b"", _content(path))
+    try:
+        with open_regular(path) as file:
+            # A comment may have words of the form of a prefix.
+            content = _COMMENT.sub(b"", file.read())
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+        remedy = "name a list that was written, a dataset or a store"
+        raise TableFileError(path, problem, remedy) from None
     if _CHANGE.search(content):
         raise TableFileError(path, "holds changes, not a list", "name a file without changes")
     prefixes = syntax.prefixes_in(content)
     # Without prefixes: a list of nftables has its head, a plain list is empty.
-    if not prefixes and content.split()[:1] != _first_word(syntax):
+    empty = b"".join(syntax.text(dict.fromkeys(BITS, ()), checked_names()))
+    if not prefixes and content.split()[:1] != empty.split()[:1]:
         raise TableFileError(path, "holds no prefix", _REMEDY)
     lists: dict[int, list[str]] = {family: [] for family in BITS}
     for text in prefixes:
@@ -176,21 +183,6 @@ def read_list(path: Path, syntax: Syntax) -> Lists:
         except InvalidAddressError:
             raise TableFileError(path, "holds a malformed prefix", _REMEDY) from None
     return {family: [pa.array(texts, pa.string())] for family, texts in lists.items()}
-
-
-def _content(path: Path) -> bytes:
-    try:
-        with open_regular(path) as file:
-            return file.read()
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror})"
-        remedy = "name a list that was written, a dataset or a store"
-        raise TableFileError(path, problem, remedy) from None
-
-
-def _first_word(syntax: Syntax) -> list[bytes]:
-    """Return the first word of a file without prefixes, or nothing if it has no word."""
-    return b"".join(syntax.text(dict.fromkeys(BITS, ()), checked_names())).split()[:1]
 
 
 def _family(prefix: str) -> int:
