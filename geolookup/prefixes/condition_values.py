@@ -82,8 +82,9 @@ def typed_value(field: Field, value: Any) -> Any:
             return text
         kind = "texts" if text is None else "ISO 4217 codes of three letters"
     elif field.type == BOOLEAN:
-        if isinstance(value, bool) or value in _TRUTHS:
-            return _TRUTHS.get(value, value)
+        truth = _TRUTHS.get(value) if isinstance(value, str) else value
+        if isinstance(truth, bool):
+            return truth
         kind = "true or false"
     else:
         number = _number(field, value)
