@@ -28,37 +28,7 @@ if TYPE_CHECKING:
     from geolookup.kernel.python_answer import Answer
 
 
-class Locator(Protocol):
-    """Finds the intervals that hold addresses."""
-
-    def locate_texts(
-        self,
-        data: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        ids: NDArray[np.int32],
-        families: NDArray[np.uint8],
-    ) -> None:
-        """Locate the n UTF-8 texts ``data[offsets[i] : offsets[i + 1]]``.
-
-        ``offsets`` has n + 1 items. Fills ``ids`` with interval ids and ``families`` with the
-        family of the address as written: 4, 6, or 0 for a malformed text. A text whose offsets
-        are outside ``data`` counts as malformed.
-        """
-
-    def locate_numbers(
-        self,
-        families: NDArray[np.uint8],
-        highs: NDArray[np.uint64],
-        lows: NDArray[np.uint64],
-        ids: NDArray[np.int32],
-    ) -> None:
-        """Locate n addresses, given by family (4, 6; 0: malformed) and the halves of the integer.
-
-        Fills ``ids`` with interval ids. An IPv4 address is in ``lows``.
-        """
-
-
-class State(Locator, PrefixSearch, Protocol):
+class State(PrefixSearch, Protocol):
     """An open dataset and the caches of its rows; an engine replaces it as a whole.
 
     Every method raises DatasetError if an index of the dataset points outside its table.
@@ -88,9 +58,12 @@ class State(Locator, PrefixSearch, Protocol):
         families: NDArray[np.uint8],
         with_private: bool = False,
     ) -> None:
-        """Locate texts; with ``with_private``, private addresses have interval ids too.
+        """Locate the n UTF-8 texts ``data[offsets[i] : offsets[i + 1]]``.
 
-        Own columns can be known for these: the ids are for ``take_own_rows`` only.
+        ``offsets`` has n + 1 items. Fills ``ids`` with interval ids and ``families`` with the
+        family of the address as written: 4, 6, or 0 for a malformed text. A text whose offsets
+        are outside ``data`` counts as malformed. With ``with_private``, private addresses have
+        interval ids too, for ``take_own_rows`` only: own columns can be known for them.
         """
 
     def locate_numbers(
@@ -101,7 +74,10 @@ class State(Locator, PrefixSearch, Protocol):
         ids: NDArray[np.int32],
         with_private: bool = False,
     ) -> None:
-        """Locate integers; ``locate_texts`` describes ``with_private``."""
+        """Locate n addresses, given by family (4, 6; 0: malformed) and the halves of the integer.
+
+        An IPv4 address is in ``lows``. Fills ``ids`` as ``locate_texts`` does.
+        """
 
     def take_rows(
         self,
