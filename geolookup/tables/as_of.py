@@ -28,7 +28,7 @@ from geolookup.tables.take import of_table
 from geolookup.tables.times import Instants, instants_of
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 #: A block ends at this number of rows or of bytes of addresses, whichever comes first.
 #: A generation has 20,000 rows of a block if there are 52 of them.

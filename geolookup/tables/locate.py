@@ -17,7 +17,7 @@ from geolookup.dataset.intervals import I64, U8, Addresses, MixedAddresses
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID, parse, replace_embedded
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 #: Rows of a chunk: its columns fit into a core's cache.
 CHUNK = 1 << 16
@@ -26,7 +26,7 @@ _TEXT = pa.large_string()
 
 @dataclass(frozen=True, slots=True)
 class AddressIntervals:
-    """n addresses: interval ids (see ``kernel.protocol``) and families as written."""
+    """n addresses: interval ids (see ``kernel.python_state``) and families as written."""
 
     ids: NDArray[np.int32]
     families: NDArray[np.uint8]  # 4, 6; 0 without an address
@@ -57,7 +57,7 @@ def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
 
 
 def locate_chunk(state: State, array: pa.Array, *, with_private: bool = False) -> AddressIntervals:
-    """Locate one array of addresses; ``kernel.protocol.State`` describes ``with_private``.
+    """Locate one array of addresses; ``kernel.python_state.State`` describes ``with_private``.
 
     Raises TypeError for a type that holds no addresses. Null is an invalid address.
     """
