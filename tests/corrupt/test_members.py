@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -107,6 +108,7 @@ def test_values_of_another_type_are_refused(tmp_path: Path, module: str) -> None
             member(dataset, fmt.TABLES[table], number, text)
             kernel = import_module(module).Kernel(Dataset(dataset))
             path = fields.in_table(table)[number].path
-            for call in (lambda: kernel.lookup(ADDRESS), lambda: kernel.get(ADDRESS, path)):  # noqa: B023
+            calls = partial(kernel.lookup, ADDRESS), partial(kernel.get, ADDRESS, path)
+            for call in calls:
                 with pytest.raises(DatasetError, match=rf"{fmt.TABLES[table]}: row \d is damaged"):
                     call()
