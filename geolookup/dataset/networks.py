@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 from bisect import bisect_right
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from geolookup.contract.address import (
     BITS,
@@ -30,37 +30,19 @@ _PARTS = {family: partition(family) for family in (4, 6)}
 _FIRSTS = {family: [part[0] for part in parts] for family, parts in _PARTS.items()}
 
 
-class PrefixSearch(Protocol):
-    """A dataset with a search of its intervals; the state of a kernel is one."""
-
-    @property
-    def dataset(self) -> Dataset:
-        """The dataset that is searched."""
-
-    def rows_and_prefix(self, ip: object) -> tuple[int, int, int]:
-        """Return location row, network row and prefix length of an address.
-
-        The prefix is the largest aligned network around the address with one
-        answer, in the family asked. For a private address the rows are 0 (unknown), and the
-        network is the largest in private space. Raises InvalidAddressError, and DatasetError
-        if an index of the dataset points outside its table.
-        """
-
-
-def network_of(state: PrefixSearch, ip: object) -> Network:
+def network_of(dataset: Dataset, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked.
 
     In special-purpose space the answer is the private own columns. Raises PrivateAddressError there
     if the dataset has none.
     """
     family, value = parse(ip)
-    if not is_private(*effective(family, value)):
-        length = state.rows_and_prefix(ip)[2]
-    elif state.dataset.schema.private_layers:
-        length = prefix_length(state.dataset, family, value, PUBLIC, PRIVATE)
-    else:
-        raise PrivateAddressError(ip)
-    bits = BITS[family] - length
+    kinds = [PUBLIC]
+    if is_private(*effective(family, value)):
+        if not dataset.schema.private_layers:
+            raise PrivateAddressError(ip)
+        kinds.append(PRIVATE)
+    bits = BITS[family] - prefix_length(dataset, family, value, *kinds)
     return network_at(family, value >> bits << bits, bits)
 
 

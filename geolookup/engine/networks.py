@@ -52,7 +52,7 @@ class NetworkAnswers(ManyAnswers):
         state = self._open_state()
         data = state.envelopes([ip], 0)[0]["data"]
         try:
-            return explain(state, state.dataset.manifest.metadata().sources, ip, data)
+            return explain(state.dataset, state.dataset.manifest.metadata().sources, ip, data)
         except InvalidAddressError as error:
             if issubclass(type(ip), (list, tuple)):  # isinstance would ask a hostile object
                 error.add_note("explain reads one address: call it for each of them")

@@ -96,7 +96,9 @@ class Answer(_Immutable):
         """The largest aligned network around the address with one answer, own columns included."""
         if self._state is None:
             return answers.restored_prefix(self._prefix)
-        return answers.prefix(self._state, self.ip)
+        from geolookup.dataset.networks import network_of
+
+        return network_of(self._state.dataset, self.ip)
 
     @property
     def success(self) -> bool:
