@@ -25,6 +25,7 @@ cdef class State:
     cdef const uint16_t* location_countries
     cdef const uint16_t* location_zones
     cdef int jump_shift
+    cdef Py_ssize_t window  # intervals that are compared at once
     cdef Py_ssize_t ipv4_count, ipv6_count, sparse_count, location_count
     cdef _Table locations, networks, country_texts
     cdef list zones, periods, times, times_json, local_times  # by zone
@@ -97,6 +98,7 @@ cdef class State:
             self.own = _OwnTable(dataset)
             self.ipv4_count = min(self.ipv4_count, self.own.ipv4_column.count)
             self.ipv6_count = min(self.ipv6_count, self.own.ipv6_column.count)
+        self.window = min(<Py_ssize_t>WINDOW, self.ipv4_count)
         return 0
 
     def rows_and_prefix(self, ip):

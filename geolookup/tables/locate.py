@@ -216,21 +216,16 @@ def address_reader(kind: pa.DataType) -> Callable[[pa.Array], _Texts | MixedAddr
         kind = kind.storage_type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    for reads, reader in _READERS:
-        if reads(kind):
-            return reader
+    if is_text(kind):
+        return _read_texts
+    if pa.types.is_uint32(kind):
+        return _read_numbers
+    if _is_bytes(kind):
+        return _read_bytes
+    if pa.types.is_null(kind):
+        return _read_nothing
     types = "text, uint32 (IPv4), or binary of 4 or 16 bytes"
     raise TypeError(f"a column of {kind} holds no addresses; their type is {types}")
-
-
-_READERS: tuple[
-    tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], _Texts | MixedAddresses]], ...
-] = (
-    (is_text, _read_texts),
-    (pa.types.is_uint32, _read_numbers),
-    (_is_bytes, _read_bytes),
-    (pa.types.is_null, _read_nothing),
-)
 
 
 def clean_column(
