@@ -17,9 +17,9 @@ from geolookup.comparison.joint_intervals import Answers, JointIntervals, Side
 from geolookup.comparison.values import Pair
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import I64, Bools, lasts
+from geolookup.dataset.intervals import I64, Addresses, Bools, lasts
 from geolookup.dataset.runs import Codes
-from geolookup.prefixes.spans import Halves, Spans, join
+from geolookup.prefixes.spans import Spans, join
 
 #: The kinds of change of a row, by number; the last is of own columns only.
 ROW_KINDS = (*KINDS[:UNCHANGED], "own column value")
@@ -78,7 +78,7 @@ def _changed(compared: DatasetPair, family: int, window: Range) -> Spans:
     marks[marks] = compared.meets(_take(rows, marks))
     at = np.flatnonzero(marks)
     ends = both.starts[at], lasts(both.starts, window[1])[at]
-    first, last = (Halves(*reversed(end.halves())) for end in ends)
+    first, last = (Addresses(*end.halves()) for end in ends)
     codes = tuple(_codes(compared, both, at, _take(rows, at))) if len(at) else ()
     return Spans(family, first, last, codes)
 

@@ -11,7 +11,7 @@ from geolookup.contract.gregorian import timestamp
 from geolookup.errors import count_text
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
     from geolookup.signing.keys import PublicKey
 
 
