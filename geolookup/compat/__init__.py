@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from marshal import dumps, loads
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from geolookup.contract.fields import MAXMIND
 from geolookup.contract.tzdatabase import zone_file
 from geolookup.dataset.files import outside
-from geolookup.kernel.python_rows import Cache
 
 if TYPE_CHECKING:
     from geolookup.dataset.metadata import Metadata
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 Arguments = dict[str, Any]
 #: geoip2's words for the connection types of the contract that are named otherwise.
@@ -29,6 +28,7 @@ CONNECTION_TYPES = {"Residential": "Cable/DSL", "Mobile": "Cellular"}
 #: The language of all names of a dataset.
 LANGUAGE = "en"
 _ROW_BITS = 32
+_CACHED = 8192  # records of a method
 
 
 class Kind(NamedTuple):
@@ -58,7 +58,10 @@ class Rows:
         self.methods = fitting(state.dataset.manifest.metadata().fields)
         read, zones = partial(_arguments, state), state.dataset.zones()
         self._caches = {
-            method: (KINDS[method].tables, Cache(partial(read, zones, KINDS[method].paths)))
+            method: (
+                KINDS[method].tables,
+                lru_cache(_CACHED)(partial(read, zones, KINDS[method].paths)),
+            )
             for method in self.methods
         }
 
@@ -67,7 +70,7 @@ class Rows:
         # Networks of a city share its entry in "city", cities of a network its entry in "isp".
         (has_location, has_network), cache = self._caches[method]
         rows = (location * has_location) << _ROW_BITS | network * has_network
-        arguments: Arguments = loads(cache[rows])  # noqa: S302 - made here
+        arguments: Arguments = loads(cache(rows))  # noqa: S302 - made here
         return arguments
 
 

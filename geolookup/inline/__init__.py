@@ -20,7 +20,7 @@ from geolookup.dataset.intervals import I64, U8, U64, Bools
 from geolookup.kernel import find_addresses
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 #: Ends one text; the next block begins another.
 END = b""

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: freethreading_compatible=True, auto_pickle=False, binding=False
-"""Finds the addresses in a text; ``protocol.Implementation.find_addresses`` states the rule.
+"""Finds the addresses in a text; ``python_texts.find_addresses`` states the rule.
 
 Strategy: every address has a dot or a colon, so sixteen bytes at a time are searched for these.
 Around each the text is read byte by byte, a bounded number of them. Most dots and colons are
@@ -49,7 +49,7 @@ for _byte in range(256):
 
 
 def find_addresses(bytes text not None, Py_ssize_t begin, Py_ssize_t end):
-    """See ``protocol.Implementation``."""
+    """See ``python_texts``."""
     cdef Text first = <Text>PyBytes_AS_STRING(text), at = first + begin
     cdef Text stop = first + PyBytes_GET_SIZE(text)
     cdef Record[RECORDS] records
