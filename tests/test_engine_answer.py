@@ -76,7 +76,7 @@ def check(engine: Any, ip: object) -> None:
     data: Any = envelope["data"] or {}
     for name in ("error_code", "error_message", "ip", "ip_type"):
         assert getattr(answer, name) == (envelope if "error" in name else data).get(name)
-    assert answer.prefix == (network_of(state_of(engine), ip) if answer else None)
+    assert answer.prefix == (network_of(state_of(engine).dataset, ip) if answer else None)
     for group in fields.GROUPS:
         expected = data.get(group, {})
         assert values(answer, group) == {name: expected.get(name) for name in members(group)}
@@ -107,7 +107,16 @@ def test_no_address_and_a_bad_at(engine: Any) -> None:
         assert (answer.location.city_name, answer.time.current_timestamp) == (None, None)
         assert engine.get(thing, "city") is None
         assert engine.get(thing, "city", "asn", default="") == ("", "")
-    mistakes = (["8.8.8.8"], ("8.8.8.8",), {}, b"8.8.8.8", 5, True, ip_network("8.8.8.8"), engine)
+    mistakes: tuple[Any, ...] = (
+        ["8.8.8.8"],
+        ("8.8.8.8",),
+        {},
+        b"8.8.8.8",
+        5,
+        True,
+        ip_network("8.8.8.8"),
+        engine,
+    )
     for thing in mistakes:
         for call, names in (("answer", ()), ("get", ("city",)), ("get", ("city", "asn"))):
             problem = f"^{call}: ip is of type {type(thing).__name__}; pass the text of one address"

@@ -208,7 +208,7 @@ def _as_values(spans: Spans) -> Rows:
 
 def _addresses(spans: Spans) -> pa.Array:
     """Return how many addresses each range has, exactly: fewer than 10^38."""
-    high, low = spans.last.minus(spans.first).successor()
+    low, high = spans.last.minus(spans.first).successor().halves()
     # Little-endian integers of 128 bits, as Arrow stores decimals.
     data = np.stack([low, high], axis=1).astype("<u8")
     return pa.Array.from_buffers(_COUNT, len(low), [None, pa.py_buffer(data)])

@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.comparison.overlay import FAMILIES
+from geolookup.comparison.joint_intervals import FAMILIES
 from geolookup.contract.fields import OWN_PREFIX, Field
+from geolookup.dataset.intervals import Addresses
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import ReadOptions
 from geolookup.files.table_files import column_names, known_file, open_table
@@ -71,12 +72,8 @@ def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, tuple[str
     _check_texts(path, rows, columns)
     order = np.argsort(addresses.family, kind="stable")
     invalid = pa.nulls(np.count_nonzero(addresses.family == 0), pa.string())
-    texts = [
-        address_texts(
-            family, *(half[addresses.family == family] for half in (addresses.high, addresses.low))
-        )
-        for family in FAMILIES
-    ]
+    halves = Addresses(addresses.low, addresses.high)
+    texts = [address_texts(family, halves[addresses.family == family]) for family in FAMILIES]
     values = _with_regions(path, rows).take(order)
     unread = tuple(name for name in names if name not in keys)
     return values.append_column(_ADDRESS, pa.concat_arrays([invalid, *texts])), unread

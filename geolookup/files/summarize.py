@@ -33,7 +33,7 @@ from geolookup.files.table_files import (
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.kernel.lookups import state_of
-from geolookup.progress import RowProgress
+from geolookup.progress import Progress
 from geolookup.tables.locate import (
     chunks,
     clean_column,
@@ -235,7 +235,7 @@ def count_files(
     ``times`` is the column of the rows' instants; None: they and status codes are not read. Raises
     TableFileError for a file that cannot be read.
     """
-    progress = RowProgress()
+    progress = Progress()
     try:
         for file in files:
             _count_file(summary, file, column, times, progress)
@@ -248,7 +248,7 @@ def _count_file(
     file: TableFile,
     column: AddressColumn,
     times: TimeColumn | None,
-    progress: RowProgress,
+    progress: Progress,
 ) -> None:
     columns = {times.name: TIME_COLUMN} if times is not None and times.name else {}
     log_fields = () if times is None else LOG_FIELDS

@@ -17,7 +17,7 @@ from geolookup.errors import TableFileError, near_match
 from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
 from geolookup.files.delimited import read_delimited, write_delimited
 from geolookup.files.lines import read_json, read_list, write_json
-from geolookup.files.logs import SHAPES, read_lines, read_log
+from geolookup.files.logs import LINES, SHAPES, read_log
 from geolookup.files.parquet import read_parquet, write_parquet
 from geolookup.files.row_streams import Others, ReadOptions, Rows, WriteOptions, column_at
 from geolookup.filesystem.unpacking import compression
@@ -64,8 +64,7 @@ FORMATS = {
         TableFormat("parquet", (".parquet",), read_parquet, write_parquet, is_text=False),
         TableFormat("text", (".txt",), read_list),
         TableFormat("log", (".log",), read_log),
-        *(TableFormat(shape, (), partial(read_log, shape=shape)) for shape in SHAPES),
-        TableFormat("lines", (), read_lines),
+        *(TableFormat(shape, (), partial(read_log, shape=shape)) for shape in (*SHAPES, LINES)),
     )
 }
 _OF_SUFFIX = {suffix: one for one in FORMATS.values() for suffix in one.suffixes}

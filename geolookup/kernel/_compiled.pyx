@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 # cython: freethreading_compatible=True, auto_pickle=False, binding=False
 # cython: embedsignature=True, embedsignature.format=clinic
-"""The compiled kernel; ``protocol`` documents its classes.
+"""The compiled kernel; the Python kernel documents its classes.
 
 Strategy: the address is parsed in place, the interval is found through pointers into the mapped
 files, and JSON is written once, into bytes of exactly its size. A dict is copied from a cached
@@ -12,13 +12,13 @@ items are replaced as a whole: no lookup needs a lock.
 The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
 order of the includes: arrays of numbers (``_column``), rows of tables (``_rows``), an open dataset
 (``_state``), what follows from country and time (``_templates``), JSON (``_json``), private space
-and the search for one address (``_search``), the parser (``_parsing``) and the search (``_columns``)
+and the search for one address (``_search``), its prefix (``_prefix``), the parser (``_parsing``) and the search (``_columns``)
 for a column, own columns (``_own``), the public class (``_kernel``), answers as objects
 (``_answer``), many answers at once (``_many``), and values of fields (``_values``).
 
 Code without an open dataset is in extension modules of its own; they compile in parallel:
-``_arrays``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``,
-``_parse_words.pxd`` and ``_words.pxd`` that it calls.
+``_arrays``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd`` and
+``_words.pxd`` that it calls.
 """
 
 cimport cython
@@ -31,7 +31,7 @@ from cpython.buffer cimport (
 )
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Copy
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -39,9 +39,8 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from geolookup.kernel._address cimport LONGEST, Address, _embedded, _write_ipv6, _write_octets
-from geolookup.kernel._parse_words cimport QUICK_IPV6, _parse_quickly
-from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, SPECIAL, Text
+from geolookup.kernel._address cimport LONGEST, Address, _embedded, _parse, _write_ipv6, _write_octets
+from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, STAY_BRANCH, Text
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)
@@ -93,7 +92,7 @@ cdef enum:
     BLOCK = 64  # addresses of a column that are searched together
     AHEAD = 16  # IPv4 addresses that do a step of their search together
     DEPTH = 64  # of the queue of these; a power of two, 3 * AHEAD or more
-    INVALID_ID = -1  # interval ids; see ``protocol``
+    INVALID_ID = -1  # interval ids; see ``python_state``
     PRIVATE_ID = -2
 
 
@@ -109,6 +108,7 @@ include "_state.pxi"
 include "_json.pxi"
 include "_templates.pxi"
 include "_search.pxi"
+include "_prefix.pxi"
 include "_parsing.pxi"
 include "_columns.pxi"
 include "_own.pxi"

@@ -54,7 +54,7 @@ cdef class Kernel:
         if clean:
             ip = _cleaned(ip)
         if more or not isinstance(field, str):
-            return _get_several(state, _names(field, more), ip, default, at)
+            return _get_several(state, field, more, ip, default, at)
         code = _field_code(state, field, "get")
         if _find_own(state, ip, &answer) if code >= OWN_GROUP else _find(state, ip, &answer):
             _check_type("get", ip)
@@ -149,16 +149,16 @@ cdef int _find(State state, object ip, Match* answer) except -1:
 
 
 cdef inline bint _read_text(object ip, Address* address) noexcept:
-    """Parse a text, copied to where ``_parse_quickly`` may read the bytes after it."""
-    # On the stack, padded with NUL: no address has one, and ``_parse_quickly`` reads 48 bytes.
-    cdef unsigned char text[QUICK_IPV6]
+    """Parse a text, copied to where vectors may read the bytes after it."""
+    # On the stack, padded with NUL: no address has one.
+    cdef unsigned char text[GROUPS_ROOM]
     cdef Py_ssize_t size = PyUnicode_GET_LENGTH(ip)
     # In a compact ASCII string, a character is a byte.
     if size > LONGEST or not PyUnicode_IS_COMPACT_ASCII(ip):
         return False
     memcpy(text, PyUnicode_1BYTE_DATA(ip), size)
-    memset(text + size, 0, QUICK_IPV6 - size)
-    return _parse_quickly(text, size, QUICK_IPV6, address)
+    memset(text + size, 0, GROUPS_ROOM - size)
+    return _parse_one(text, GROUPS_ROOM, 0, size, address)
 
 
 cdef bint _read_object(object ip, Address* address) except -1:
@@ -195,17 +195,27 @@ cdef str _echo(object ip, Match* answer):
     return PyUnicode_DecodeUTF8(written, end - written, NULL)
 
 
-cdef tuple _get_several(State state, tuple names, ip, default, at):
+cdef tuple _get_several(State state, object field, tuple more, ip, default, at):
     """Return the values of several fields; see ``Kernel.get``."""
     cdef Match answer
     cdef int code, status = _find(state, ip, &answer)
     cdef bint has_own_row = False
     cdef int64_t second = 0 if at is None else instant(at)
+    cdef tuple values = _codes_of_fields(state, field, more)  # values take the places of the codes
     cdef Py_ssize_t number
-    cdef tuple values = PyTuple_New(len(names))  # of null pointers; each is set below
-    for number in range(len(names)):
-        code = _field_code(state, names[number], "get")
-        value = None
+    if status == INVALID:
+        _check_type("get", ip)
+    elif status == 0:
+        # The texts of both tables come from memory at the same time.
+        for held in values:
+            code = held
+            if NETWORK <= code < CODES:
+                state.networks.prefetch_text(answer.network)
+            elif PLACE <= code < NETWORK:
+                state.locations.prefetch_text(answer.location)
+    for number in range(len(values)):
+        held = values[number]
+        code, value = held, None
         if code < OWN_GROUP:
             if status == 0:
                 if at is None and not second and _is_time(code):
@@ -219,15 +229,28 @@ cdef tuple _get_several(State state, tuple names, ip, default, at):
             value = default
         Py_INCREF(value)
         PyTuple_SET_ITEM(values, number, value)
-    if status == INVALID:
-        _check_type("get", ip)
+        Py_DECREF(held)
     return values
 
 
-cdef tuple _names(object field, tuple more):
-    """Return the names in the arguments of ``get``: several texts, or one list of texts."""
-    if more or type(field) is list:
-        return (field, *more) if more else tuple(field)
+cdef tuple _codes_of_fields(State state, object field, tuple more):
+    """Return the codes of the arguments of ``get``: several names, or one list of names."""
+    cdef tuple codes, names = more
+    cdef Py_ssize_t number, count
+    cdef bint is_several = bool(more)
+    if not is_several:
+        names = tuple(field) if type(field) is list else _names(field)
+    count = len(names) + is_several
+    codes = PyTuple_New(count)
+    for number in range(count):
+        name = field if is_several and number == 0 else names[number - is_several]
+        code = <object>_field_code(state, name, "get")
+        Py_INCREF(code)
+        PyTuple_SET_ITEM(codes, number, code)
+    return codes
+
+
+cdef tuple _names(object field):
     from geolookup.contract.paths import names_of
 
     return names_of((field,))
@@ -257,10 +280,8 @@ cdef object _project(State state, Match* answer, int code, object ip, int64_t se
         return state.networks.member(answer.network, code - NETWORK)
     if code >= PLACE:
         return state.locations.member(answer.location, code - PLACE)
-    if code >= CURRENCY:
-        return _country(state, answer.location).currency[_CURRENCY_MEMBERS[code - CURRENCY]]
-    if code >= COUNTRY:
-        value = _country(state, answer.location).location[_COUNTRY_MEMBERS[code - COUNTRY]]
+    if code >= COUNTRY:  # the members of the currency follow in the same row
+        value = _country(state, answer.location).values[code - COUNTRY]
         return (<list>value)[:] if type(value) is list else value
     if code >= TIME:
         return _time(state, answer.location, second)[_TIME_MEMBERS[code - TIME]]

@@ -33,7 +33,7 @@ cdef struct Batch:
     int count
     Match answers[BLOCK]
     int32_t ids[BLOCK]
-    Block block
+    Column column
 
 
 cdef class _Output:
@@ -91,7 +91,7 @@ cdef class _Output:
 
 
 cdef class _Lines:
-    """See ``protocol.Lines``; without the interpreter lock, its calls exclude each other."""
+    """See ``python_state.Lines``; without the interpreter lock, its calls exclude each other."""
 
     cdef State state
     cdef _Output out
@@ -101,7 +101,7 @@ cdef class _Lines:
 
     @cython.critical_section
     def add(self, list ips, seconds):
-        """See ``protocol.Lines``."""
+        """See ``python_state.Lines``."""
         cdef Batch batch
         cdef Py_ssize_t begin, at, failures = 0
         _check_seconds(ips, seconds)
@@ -117,7 +117,7 @@ cdef class _Lines:
 
     @cython.critical_section
     def add_text(self, bytes text, int64_t second):
-        """See ``protocol.Lines``."""
+        """See ``python_state.Lines``."""
         cdef Batch batch
         cdef Py_ssize_t begin = 0, at, failures = 0
         while begin < PyBytes_GET_SIZE(text):
@@ -130,7 +130,7 @@ cdef class _Lines:
 
     @cython.critical_section
     def take(self):
-        """See ``protocol.Lines``."""
+        """See ``python_state.Lines``."""
         return self.out.take()
 
 
@@ -221,11 +221,11 @@ cdef int _read_objects(
 cdef int _read_addresses(
     State state, list ips, Py_ssize_t begin, Batch* batch, bint with_private
 ) except -1:
-    """Read addresses into a block; ``_locate_block`` finds their intervals."""
+    """Read addresses into a block; ``_finish`` finds their intervals."""
     cdef Py_ssize_t at
     cdef Address* address
     batch.count = <int>min(<Py_ssize_t>BLOCK, len(ips) - begin)
-    _begin_block(&batch.block, with_private)
+    _begin(&batch.column, with_private)
     for at in range(batch.count):
         PREFETCH(PyList_GET_ITEM(ips, begin + at))
     for at in range(batch.count):
@@ -233,7 +233,7 @@ cdef int _read_addresses(
         ip = ips[begin + at]
         if not (_read_text(ip, address) if type(ip) is str else _read_object(ip, address)):
             address.family = 0
-        batch.ids[at] = _add_to_block(state, &batch.block, at, address)
+        _add(state, &batch.column, address, &batch.ids[at])
     return 0
 
 
@@ -247,7 +247,7 @@ cdef Py_ssize_t _read_lines(State state, bytes lines, Py_ssize_t begin, Batch* b
     cdef Text stop
     cdef Address* address
     batch.count = 0
-    _begin_block(&batch.block, False)
+    _begin(&batch.column, False)
     while batch.count < BLOCK and begin < size:
         stop = <Text>memchr(text + begin, c"\n", size - begin)
         end = size if stop == NULL else stop - text
@@ -259,12 +259,12 @@ cdef Py_ssize_t _read_lines(State state, bytes lines, Py_ssize_t begin, Batch* b
         address = &batch.answers[batch.count].address
         # White space beyond ASCII can only be at an end that is not ASCII: U+00A0 is C2 A0.
         if begin < end and (text[begin] | text[end - 1]) < 128:
-            if not _parse_quickly(text + begin, end - begin, size - begin, address):
+            if not _parse_one(text, size, begin, end, address):
                 address.family = 0
         elif not _read_stripped(lines[begin:end], address):
             begin = following
             continue
-        batch.ids[batch.count] = _add_to_block(state, &batch.block, batch.count, address)
+        _add(state, &batch.column, address, &batch.ids[batch.count])
         batch.count += 1
         begin = following
     _find_rows(state, batch, ALL_TEXTS)
@@ -287,7 +287,7 @@ cdef bint _read_stripped(bytes line, Address* address) except -1:
 cdef int _find_rows(State state, Batch* batch, int texts) except -1:
     """Find the intervals of all addresses of a block, and the rows of the first ones."""
     cdef Py_ssize_t id, at
-    if _locate_block(state, &batch.block, batch.ids):
+    if _finish(state, &batch.column):
         raise _outside(state)
     for at in range(batch.count):
         id = batch.ids[at]

@@ -1,8 +1,9 @@
-"""Parses columns of texts, a batch at a time: with vector instructions, and the rest by words."""
+"""Parses columns of texts, a batch at a time: with vector instructions, and the rest one by one."""
 
 cdef extern from "_vectors.h":
     enum:
         BATCH  # texts that are parsed together
+        GROUPS_ROOM  # bytes that a parser reads, counted from the beginning of a text
     ctypedef struct ParsedBatch:
         uint8_t families[BATCH]
         uint64_t highs[BATCH]
@@ -38,19 +39,28 @@ cdef inline void _parse_batch(
         if out.families[at] == 0:
             begin, end = begins[at], ends[at]
             out.highs[at] = out.lows[at] = 0
-            if 0 <= begin <= end <= size and _parse_quickly(
-                data + begin, end - begin, size - begin, &address
-            ):
+            if 0 <= begin <= end <= size and _parse(data + begin, end - begin, &address):
                 out.families[at] = <uint8_t>address.family
                 out.highs[at], out.lows[at] = address.high, address.low
 
 
+cdef inline int _parse_one(
+    Text data, Py_ssize_t size, int64_t begin, int64_t end, Address* address
+) noexcept nogil:
+    """Parse a text; return its family, 0 if it is malformed."""
+    cdef ParsedBatch batch
+    _parse_batch(_vector_parser, data, size, &begin, &end, 1, &batch)
+    address.family, address.low = batch.families[0], batch.lows[0]
+    address.high = batch.highs[0] if address.family == 6 else 0
+    return address.family
+
+
 def parse_texts(data, starts, lengths, families, highs, lows):
-    """See ``protocol.Implementation``."""
+    """See ``python_texts``."""
     _parse_texts(_vector_parser, data, starts, lengths, families, highs, lows)
 
 
-def _parse_texts_by_words(data, starts, lengths, families, highs, lows):
+def _parse_texts_one_by_one(data, starts, lengths, families, highs, lows):
     """Parse the same on a processor without vector instructions; tests compare both."""
     _parse_texts(parse_no_batch, data, starts, lengths, families, highs, lows)
 

@@ -1,19 +1,28 @@
-"""Searches the interval of one address and the rows of that interval.
+"""Searches the interval of an address, and the rows of that interval.
 
-An IPv4 interval is found by bisection between two entries of the jump table. Entry b is the number
-of the interval that holds the first address of bucket b, and a bucket is all addresses with the
-same highest bits. With 16 bits (``jump_shift`` is 16), 8.8.4.4 is in bucket 0x0808: its interval is
-one of jump[0x0808] to jump[0x0809], usually a few among hundreds of thousands. The buckets lie one
-after the other, so the two entries are in one cache line.
+An IPv4 interval is found by the jump table. Entry b is the number of the interval that holds the
+first address of bucket b, and a bucket is all addresses with the same highest bits. With 16 bits
+(``jump_shift`` is 16), 8.8.4.4 is in bucket 0x0808: its interval is one of jump[0x0808] to
+jump[0x0809], usually a few among hundreds of thousands. The search narrows a larger bucket to WINDOW
+intervals, and compares all of these at once (``_windows.h``).
 
 An IPv6 interval is found by bisection of the sparse index, then of the block between two of its
 entries. The addresses in use are too unevenly spread for a jump table: most begin with 2. The
 sparse index has the high half of every ``_STRIDE``-th start, and is small enough for the cache.
 
-A prefix length belongs to the largest aligned network around an address with one answer: the
-shortest prefix that no address next to the interval, or next to the part of special space, has too;
-see ``networks.prefix_length``. IPv4 addresses are the last 32 bits of 128.
+References: branch-free bisection in Khuong and Morin, Array Layouts for Comparison-Based Searching,
+2017.
 """
+
+cdef extern from "_windows.h":
+    enum:
+        WINDOW
+    ctypedef void (*WindowSearch)(
+        const uint32_t* table, uint32_t size, const uint32_t* values, int count, uint32_t* lows
+    ) noexcept nogil
+    WindowSearch choose_window_search() noexcept
+
+cdef WindowSearch _search_windows = choose_window_search()
 
 # --- private space: the private ranges of ``special.partition``
 
@@ -63,9 +72,8 @@ cdef int _load_special() except -1:
     if _ipv4_bounds == NULL or _ipv6_bounds == NULL:
         raise MemoryError
 
-    for octet in range(256):
-        _ipv4_class[octet] = special.classes(4)[octet]
-        _ipv6_class[octet] = special.classes(6)[octet]
+    for octet, (of_ipv4, of_ipv6) in enumerate(zip(special.classes(4), special.classes(6))):
+        _ipv4_class[octet], _ipv6_class[octet] = of_ipv4, of_ipv6
     for first, last in ipv4:
         for bound in (first, last + 1):
             _ipv4_bounds[_ipv4_count] = bound
@@ -84,79 +92,163 @@ _load_special()
 
 # --- the interval of an address
 
-cdef Py_ssize_t _interval_ipv4(State state, uint64_t value) noexcept nogil:
-    """Return the position of the interval that holds an address, or DAMAGED."""
-    cdef uint32_t address = <uint32_t>value
-    cdef Py_ssize_t bucket = address >> state.jump_shift
-    cdef Py_ssize_t low = state.jump[bucket], high = <Py_ssize_t>state.jump[bucket + 1] + 1, at
-    if high > state.ipv4_count or low >= high:
+
+cdef inline Py_ssize_t _window_ipv4(State state, uint32_t value) noexcept nogil:
+    """Return where a window begins that holds the interval of an address, or DAMAGED."""
+    cdef uint32_t bucket = value >> state.jump_shift
+    cdef Py_ssize_t start = state.jump[bucket], end = <Py_ssize_t>state.jump[bucket + 1] + 1, half
+    if start >= end or end > state.ipv4_count:
         return DAMAGED
-    # The rows of one bucket mostly lie in one cache line of each column: prefetch both.
-    PREFETCH(&state.ipv4_locations[low])
-    PREFETCH(&state.ipv4_networks[low])
-    # Invariant: ipv4_starts[low] <= address < ipv4_starts[high].
-    while high - low > 1:
-        at = (low + high) >> 1
-        if state.ipv4_starts[at] <= address:
-            low = at
+    while end - start > state.window:
+        half = (start + end) >> 1
+        if state.ipv4_starts[half] <= value:
+            STAY_BRANCH()
+            start = half
         else:
-            high = at
+            end = half
+    # A window can begin before its bucket: of 40 intervals the last begins at 8.
+    return min(start, state.ipv4_count - state.window)
+
+
+cdef inline void _prefetch_window(State state, Py_ssize_t start) noexcept nogil:
+    # It spans two or three cache lines.
+    PREFETCH(&state.ipv4_starts[start])
+    PREFETCH(&state.ipv4_starts[start + (state.window >> 1)])
+    PREFETCH(&state.ipv4_starts[start + state.window - 1])
+
+
+cdef Py_ssize_t _interval_ipv4(State state, uint64_t address) noexcept nogil:
+    """Return the position of the interval that holds an address, or DAMAGED."""
+    cdef uint32_t low, value = <uint32_t>address
+    cdef Py_ssize_t start = _window_ipv4(state, value)
+    if start < 0:
+        return DAMAGED
+    # The rows of one window mostly lie in few cache lines of each column.
+    PREFETCH(&state.ipv4_locations[start])
+    PREFETCH(&state.ipv4_networks[start])
+    low = <uint32_t>start
+    _search_windows(state.ipv4_starts, <uint32_t>state.window, &value, 1, &low)
     return low
 
 
 cdef Py_ssize_t _interval_ipv6(State state, Address* address) noexcept nogil:
     """Return the position of the interval that holds an address, or DAMAGED."""
-    cdef uint64_t half = address.high
-    cdef Py_ssize_t below = 0, upto, low, high, at, value
-    # The entries of the sparse index that equal the high half are below, below + 1, ... upto - 1:
-    # several intervals can begin in one /64, so a high half can repeat across blocks. The interval
-    # is in the block that ends at one of these, or in the block after the last of them. With
-    # entries 10 20 20 30 (of intervals 0, 64, 128, 192), 20 gives below = 1 and upto = 3: the
-    # intervals 0 to 191; 25 gives below = upto = 3: the intervals 128 to 191.
-    high = state.sparse_count
-    while below < high:
-        at = (below + high) >> 1
-        if state.sparse_index[at] < half:
-            below = at + 1
-        else:
-            high = at
-    upto, high = below, state.sparse_count
-    if upto < high and state.sparse_index[upto] == half:
-        while upto < high:
-            at = (upto + high) >> 1
-            if state.sparse_index[at] <= half:
-                upto = at + 1
-            else:
-                high = at
-    low = (below - 1) * _STRIDE if below else 0
-    high = min(upto * _STRIDE, state.ipv6_count)
-    if low >= high:
+    cdef Py_ssize_t first = _last_up_to(state.sparse_index, 0, state.sparse_count, address.high)
+    cdef Py_ssize_t at
+    if first < 0 or first * _STRIDE >= state.ipv6_count:
         return DAMAGED
-    # Invariant: start of interval low <= address < start of interval high.
+    first *= _STRIDE
+    at = _last_up_to(state.ipv6_highs, first, min(first + _STRIDE, state.ipv6_count), address.high)
+    return _last_in_half(state, at, address) if at >= 0 else DAMAGED
+
+
+cdef Py_ssize_t _last_up_to(
+    const uint64_t* table, Py_ssize_t low, Py_ssize_t high, uint64_t key
+) noexcept nogil:
+    """Return the last of the sorted numbers from ``low`` to before ``high`` that is <= a key, or -1.
+
+    For one key this is faster than ``_advance``: the processor reads ahead of branches.
+    """
+    cdef Py_ssize_t at
+    if low >= high or table[low] > key:
+        return -1
     while high - low > 1:
         at = (low + high) >> 1
-        if state.ipv6_highs[at] < half:
+        if table[at] <= key:
+            STAY_BRANCH()
             low = at
-        elif state.ipv6_highs[at] > half:
-            high = at
         else:
-            value = _low_index(state, at)
-            if value >= state.low_values_column.count:
-                return DAMAGED
-            if state.ipv6_low_values[value] <= address.low:
-                low = at
-            else:
-                high = at
+            high = at
     return low
 
 
-cdef inline Py_ssize_t _low_index(State state, Py_ssize_t at) noexcept nogil:
-    """Return the index, in the dictionary of low halves, of an interval's start."""
+cdef int _locate_ipv6s(
+    State state, const uint64_t* highs, const uint64_t* lows, int count, int32_t** ids
+) noexcept nogil:
+    """Search the sparse index by high halves, then the intervals of that entry; 0 or DAMAGED."""
+    cdef uint32_t positions[BLOCK]
+    cdef Py_ssize_t window = min(<Py_ssize_t>_STRIDE, state.ipv6_count), start
+    cdef int at, bad = 0
+    cdef Address address
+    if state.sparse_count == 0 or window == 0:
+        return DAMAGED
+    for at in range(count):
+        positions[at] = 0
+        bad |= state.sparse_index[0] > highs[at]
+    if bad:
+        return DAMAGED
+    _advance(state.sparse_index, state.sparse_count, highs, count, positions)
+    for at in range(count):
+        # All windows have one size: of 150 intervals the last begins at 86, not at 128.
+        start = min(<Py_ssize_t>positions[at] * _STRIDE, state.ipv6_count - window)
+        positions[at] = <uint32_t>start
+        PREFETCH(&state.ipv6_highs[start + (window >> 1)])
+    _advance(state.ipv6_highs, window, highs, count, positions)
+    for at in range(count):
+        PREFETCH(<const uint8_t*>state.ipv6_low_indices + positions[at] * state.ipv6_low_width)
+    for at in range(count):
+        address.high, address.low = highs[at], lows[at]
+        start = _last_in_half(state, positions[at], &address)
+        if start < 0:
+            return DAMAGED
+        ids[at][0] = <int32_t>(start + state.ipv4_count)
+    return 0
+
+
+cdef void _advance(
+    const uint64_t* table, Py_ssize_t size, const uint64_t* keys, int count, uint32_t* positions
+) noexcept nogil:
+    """Advance each of ``positions`` to the last of the next ``size`` sorted numbers that is <= its key.
+
+    Without one it does not change. Branch-free bisection: ``size`` is the same for all
+    keys, and a mask selects the half that holds the key.
+    """
+    cdef uint32_t half, after, row
+    cdef int at
+    while size > 1:  # 10, 5, 3, 2; the halves are 5, 2, 1, 1
+        half = <uint32_t>(size >> 1)
+        size -= half
+        after = <uint32_t>(size >> 1)
+        for at in range(count):
+            row = positions[at]
+            row += half & (0 - <uint32_t>(table[row + half] <= keys[at]))
+            positions[at] = row
+            PREFETCH(&table[row + after])
+
+
+cdef inline Py_ssize_t _last_in_half(State state, Py_ssize_t last, Address* address) noexcept nogil:
+    """Return the last interval up to ``last`` that begins at an address or before it, or DAMAGED.
+
+    ``last`` is the last that does by its high half: of several intervals in a /64 it can be wrong.
+    """
+    cdef Address start
+    cdef Py_ssize_t first = 0, at = last
+    if state.ipv6_highs[last] != address.high:
+        return last
+    while first < last:  # the interval after ``last`` begins after the address
+        if not _start_ipv6(state, at, &start):
+            return DAMAGED
+        if _is_after(&start, address):
+            last = at - 1
+        else:
+            first = at
+        at = (first + last + 1) >> 1
+    return first
+
+
+cdef bint _start_ipv6(State state, Py_ssize_t interval, Address* start) noexcept nogil:
+    """Read the first address of an interval; return False if its index is damaged."""
+    cdef Py_ssize_t value
     if state.ipv6_low_width == 1:
-        return (<const uint8_t*>state.ipv6_low_indices)[at]
-    if state.ipv6_low_width == 2:
-        return (<const uint16_t*>state.ipv6_low_indices)[at]
-    return (<const uint32_t*>state.ipv6_low_indices)[at]
+        value = (<const uint8_t*>state.ipv6_low_indices)[interval]
+    elif state.ipv6_low_width == 2:
+        value = (<const uint16_t*>state.ipv6_low_indices)[interval]
+    else:
+        value = (<const uint32_t*>state.ipv6_low_indices)[interval]
+    if value >= state.low_values_column.count:
+        return False
+    start.high, start.low = state.ipv6_highs[interval], state.ipv6_low_values[value]
+    return True
 
 
 cdef int _resolve(State state, Match* answer) noexcept nogil:
@@ -190,175 +282,3 @@ cdef void _prefetch_rows(State state, Match* answer) noexcept nogil:
         PREFETCH(&state.location_zones[answer.location])
         state.locations.prefetch(answer.location)
     state.networks.prefetch(answer.network)
-
-
-# --- the prefix around an address
-
-cdef enum:
-    PARTS = 128  # of the partition of a family, at most
-
-cdef Address[PARTS] _parts4, _parts6  # the first addresses, see ``special.partition``
-cdef int _parts4_count, _parts6_count
-
-
-cdef tuple _rows_and_prefix(State state, object ip):
-    """Return the rows of an address, 0 if it is private, and the prefix length."""
-    cdef Match answer
-    cdef int status = _find(state, ip, &answer)
-    if status == INVALID:
-        raise InvalidAddressError(ip)
-    cdef int length = _prefix_length(state, &answer.address, status == 0)
-    if length == DAMAGED:
-        raise _outside(state)
-    if status:
-        return 0, 0, length
-    return answer.location, answer.network, length
-
-
-cdef object _network_at = None  # of ``dataset.networks``; imported on first use
-
-
-cdef object _prefix(State state, Address* address):
-    """Return the network of a public address as an object of ``ipaddress``."""
-    global _network_at
-    cdef int length = _prefix_length(state, address, True)
-    if length == DAMAGED:
-        raise _outside(state)
-    bits = (32 if address.family == 4 else 128) - length
-    value = <object>address.low | (<object>address.high << 64 if address.family == 6 else 0)
-    if _network_at is None:
-        from geolookup.dataset.networks import network_at
-
-        _network_at = network_at
-    return _network_at(address.family, value >> bits << bits, bits)
-
-
-cdef int _prefix_length(State state, Address* address, bint public) noexcept nogil:
-    """Return the prefix length of the network in the family of an address, or DAMAGED."""
-    cdef Address at = address[0]
-    cdef int length, own = 0
-    if address.family == 6 and not _embedded(address, &at.low):
-        length = _outside_part(_parts6, _parts6_count, &at)
-        if public:
-            own = _outside_ipv6(state, &at)
-        return DAMAGED if own == DAMAGED else max(length, own)
-    at.high = 0
-    # Lengths count 128 bits: 8.0.0.0/9 is 96 + 9.
-    length = max(96, _outside_part(_parts4, _parts4_count, &at))
-    if public:
-        own = _outside_ipv4(state, &at)
-    if own == DAMAGED:
-        return DAMAGED
-    length = max(length, own)
-    if address.family == 4:
-        return length - 96
-    # In 2002::/16 the IPv4 address begins at bit 16, not at bit 96: 8.8.8.0/24 gives /40.
-    return length - 80 if address.high >> 48 == 0x2002 else length
-
-
-cdef int _outside_part(Address* starts, int count, Address* address) noexcept nogil:
-    """Return the shortest prefix without addresses of another part of special space.
-
-    Prefixes that hold an address grow as they get shorter. So a prefix that avoids the nearest
-    foreign address on each side avoids all: the last one below the part, and the first one above.
-    For 8.8.8.8 in an interval from 8.8.8.0 on, 8.8.7.255 differs at bit 20: /21 avoids it.
-    """
-    cdef int low = 0, high = count, at
-    while high - low > 1:
-        at = (low + high) >> 1
-        if _is_after(&starts[at], address):
-            high = at
-        else:
-            low = at
-    return max(_without_below(address, &starts[low]), _without(address, &starts[high]) if high < count else 0)
-
-
-cdef int _outside_ipv4(State state, Address* address) noexcept nogil:
-    """Return the shortest prefix without addresses of another interval, or DAMAGED."""
-    cdef Py_ssize_t interval = _interval_ipv4(state, address.low)
-    cdef Address bound
-    cdef int below, above = 0
-    if interval < 0:
-        return DAMAGED
-    bound.high, bound.low = 0, state.ipv4_starts[interval]
-    if _is_after(&bound, address):
-        return DAMAGED
-    below = _without_below(address, &bound)
-    if interval + 1 < state.ipv4_count:
-        bound.low = state.ipv4_starts[interval + 1]
-        if not _is_after(&bound, address):
-            return DAMAGED
-        above = _without(address, &bound)
-    return max(below, above)
-
-
-cdef int _outside_ipv6(State state, Address* address) noexcept nogil:
-    """Return the shortest prefix without addresses of another interval, or DAMAGED."""
-    cdef Py_ssize_t interval = _interval_ipv6(state, address)
-    cdef Address bound
-    cdef int below, above = 0
-    if interval < 0 or not _start_ipv6(state, interval, &bound) or _is_after(&bound, address):
-        return DAMAGED
-    below = _without_below(address, &bound)
-    if interval + 1 < state.ipv6_count:
-        if not _start_ipv6(state, interval + 1, &bound) or not _is_after(&bound, address):
-            return DAMAGED
-        above = _without(address, &bound)
-    return max(below, above)
-
-
-cdef bint _start_ipv6(State state, Py_ssize_t interval, Address* start) noexcept nogil:
-    """Read the first address of an interval; return False if its index is damaged."""
-    cdef Py_ssize_t value = _low_index(state, interval)
-    if value >= state.low_values_column.count:
-        return False
-    start.high, start.low = state.ipv6_highs[interval], state.ipv6_low_values[value]
-    return True
-
-
-cdef inline bint _is_after(Address* one, Address* other) noexcept nogil:
-    return one.high > other.high or (one.high == other.high and one.low > other.low)
-
-
-cdef inline int _without_below(Address* address, Address* first) noexcept nogil:
-    """Return the shortest prefix of an address that the one before ``first`` does not have."""
-    cdef Address below
-    if first.high == 0 and first.low == 0:
-        return 0
-    # Less 1 in 128 bits: a low half of 0 borrows from the high half, and wraps.
-    below.high, below.low = first.high - (first.low == 0), first.low - 1
-    return _without(address, &below)
-
-
-cdef inline int _without(Address* address, Address* other) noexcept nogil:
-    """Return the shortest prefix of an address that another address does not have."""
-    cdef uint64_t differing = address.high ^ other.high
-    if differing:
-        # The first bit that differs is the last of the prefix. 8.8.8.8 and 8.8.7.255 differ in
-        # 0xFF7, of 12 bits: 129 - 12 = 117, or /21 in IPv4.
-        return 65 - _bit_length(differing)
-    return 129 - _bit_length(address.low ^ other.low)
-
-
-cdef inline int _bit_length(uint64_t value) noexcept nogil:
-    cdef int length = 0, step = 32
-    while step:
-        if value >> step:
-            value >>= step
-            length += step
-        step >>= 1
-    return length + (value != 0)
-
-
-cdef int _load_parts(Address* starts, int family) except -1:
-    """Copy the first addresses of ``special.partition``; return how many there are."""
-    from geolookup.contract import special
-
-    parts = special.partition(family)
-    assert len(parts) <= PARTS
-    for at, (first, _last, _kind) in enumerate(parts):
-        starts[at].high, starts[at].low = first >> 64, first & 0xFFFFFFFFFFFFFFFF
-    return len(parts)
-
-
-_parts4_count, _parts6_count = _load_parts(_parts4, 4), _load_parts(_parts6, 6)

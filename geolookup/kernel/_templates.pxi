@@ -2,12 +2,16 @@
 
 @cython.final
 cdef class _Country:
-    """A row of the country table as templates of location and currency."""
+    """A row of the country table: templates of location and currency, and its values by number."""
 
     cdef dict location, currency
+    cdef tuple values
 
-    def __cinit__(self, dict location, dict currency):
-        self.location, self.currency = location, currency
+    def __cinit__(self, dict members):
+        names = (*_COUNTRY_MEMBERS, *fields.PLACE_MEMBERS)
+        self.location = {name: members.get(name) for name in names}
+        self.currency = {name: members[name] for name in _CURRENCY_MEMBERS}
+        self.values = tuple(members.values())
 
 
 @cython.final
@@ -37,14 +41,12 @@ cdef Py_ssize_t _country_row(State state, uint32_t location_row) except -1:
 cdef _Country _country(State state, uint32_t location_row):
     """Return the templates of a location row's country, made on first use."""
     cdef Py_ssize_t row = _country_row(state, location_row)
-    cdef dict known
+    cdef dict members
     country = state.countries[row]
     if country is None:
-        known = {}
-        state.country_texts.fill(row, known)
-        location = {name: known.get(name) for name in (*_COUNTRY_MEMBERS, *fields.PLACE_MEMBERS)}
-        currency = {name: known[name] for name in _CURRENCY_MEMBERS}
-        country = state.countries[row] = _Country(location, currency)
+        members = {}
+        state.country_texts.fill(row, members)
+        country = state.countries[row] = _Country(members)
     return <_Country>country
 
 

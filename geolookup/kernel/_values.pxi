@@ -71,7 +71,7 @@ cdef int _read_own(State state, list ips, Py_ssize_t begin, Batch* own) except -
     """Read up to ``BLOCK`` addresses from position ``begin`` on, and find their own rows."""
     cdef Py_ssize_t at, id
     _read_addresses(state, ips, begin, own, True)
-    if _locate_block(state, &own.block, own.ids):
+    if _finish(state, &own.column):
         raise _outside(state)
     for at in range(own.count):
         id = own.ids[at]

@@ -27,6 +27,7 @@
 #include "_words.h"
 
 #define BATCH 64
+#define GROUPS_ROOM 72 /* bytes that are read from the beginning of a text on */
 
 typedef struct {
     unsigned char families[BATCH]; /* 4, 6; 0: the caller parses the text */
@@ -162,8 +163,6 @@ AVX2 static inline void parse_two_quads(const unsigned char* data, int64_t size,
     out->families[next] = (accepted >> 16 == 0xFFFF) & (layout2->stops == stops2) ? 4 : 0;
 }
 
-enum { GROUPS_ROOM = 72 };
-
 /* The eight groups of four hexadecimal digits in 32 bytes; 0 if a byte is another.
 
    A digit has been XORed with "0": 0 to 9 are numbers, "a" to "f" are 0x51 to 0x56, "A" 0x71. */
@@ -202,7 +201,7 @@ AVX2 static inline uint64_t stop_positions(uint64_t stops) {
     return positions;
 }
 
-/* Parse groups between colons, with or without "::", as ``_quick_ipv6`` does, of 3 to 39 bytes.
+/* Parse groups between colons, with or without "::", of 3 to 39 bytes.
 
    "2a00:1450::1" has the pieces "2a00", "1450", "" and "1", and stops at 4, 9, 10 and 12. The empty
    piece is number 2, and stands for five groups, 4 more than one: lanes 0 to 7 get the pieces

@@ -13,13 +13,16 @@
 #endif
 
 #define EACH_BYTE 0x0101010101010101ull
-#define EACH_WORD 0x0000000100000001ull
 
 #if defined(__GNUC__) || defined(__clang__)
 
 /* Of bits that are not all 0: how many zeros are below the lowest 1, and above the highest. */
 #define LOWEST_BIT(bits) __builtin_ctzll(bits)
 #define ZEROS_ABOVE(bits) __builtin_clzll(bits)
+
+/* In one arm of a branch: keeps it a branch. The processor reads ahead of a branch that it predicts, but
+   waits for the operands of a conditional move. */
+#define STAY_BRANCH() __asm__ volatile("")
 
 /* GCC removes the calls of a function that only prefetches; the empty assembly prevents that. */
 #define PREFETCH(address) (__extension__ ({ __builtin_prefetch(address); __asm__ volatile(""); }))
@@ -38,6 +41,7 @@ static inline int ZEROS_ABOVE(uint64_t bits) {
     return at;
 }
 
+#define STAY_BRANCH() ((void)0)
 #define PREFETCH(address) ((void)(address))
 
 #endif
@@ -66,46 +70,5 @@ static inline uint64_t MARKS(const unsigned char* text, unsigned char wanted) {
     return marks8(text, wanted) | marks8(text + 8, wanted) << 8;
 #endif
 }
-
-/* Bit i of the result is 1 if byte i of the 16 is a control, the quote, a backslash or not ASCII: the
-   bytes that do not stand for themselves in a JSON text of ASCII. */
-static inline uint64_t SPECIAL(const unsigned char* text) {
-#if defined(__SSE2__)
-    __m128i bytes = _mm_loadu_si128((const __m128i*)text);
-    __m128i marks = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)); /* signed: 0x80 and above too */
-    marks = _mm_or_si128(marks, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
-    marks = _mm_or_si128(marks, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
-    return (unsigned)_mm_movemask_epi8(marks);
-#else
-    uint64_t marks = 0;
-    for (int at = 15; at >= 0; at--)
-        marks = marks << 1 | (text[at] < 0x20 || text[at] > 0x7F || text[at] == '"' || text[at] == '\\');
-    return marks;
-#endif
-}
-
-/* The lowest bit of the result marks the first byte of 16 that ends a cell of CSV, or has to be
-   quoted: a quote, a line end or one of two delimiters. Without such a byte the result is 0. */
-static inline uint64_t CELL_MARKS(const unsigned char* text, unsigned char one, unsigned char other) {
-#if defined(__SSE2__)
-    __m128i bytes = _mm_loadu_si128((const __m128i*)text);
-    __m128i line_feed = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n'));
-    __m128i line_end = _mm_or_si128(line_feed, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\r')));
-    __m128i first = _mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)one));
-    __m128i either = _mm_or_si128(first, _mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)other)));
-    __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-    return (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(line_end, either), quote));
-#else
-    for (int at = 0; at < 16; at++) {
-        unsigned char byte = text[at];
-        if (byte == one || byte == other || byte == '"' || byte == '\n' || byte == '\r')
-            return (uint64_t)1 << at;
-    }
-    return 0;
-#endif
-}
-
-/* The least octet of 0 to 3 digits: an octet below it has a leading zero. */
-static const uint64_t LEAST_OCTET[4] = {0, 0, 10, 100};
 
 #endif

@@ -1,18 +1,15 @@
 """Declarations of ``_words.h``, and the type ``Text`` of every part of the kernel."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 ctypedef const unsigned char* Text
 
 cdef extern from "_words.h":
-    const uint64_t EACH_BYTE, EACH_WORD
-    const uint64_t LEAST_OCTET[4]
     int LOWEST_BIT(uint64_t bits) noexcept nogil  # of bits that are not all zero
     int ZEROS_ABOVE(uint64_t bits) noexcept nogil  # likewise
     uint64_t MARKS(Text text, unsigned char wanted) noexcept nogil
-    uint64_t SPECIAL(Text text) noexcept nogil
-    uint64_t CELL_MARKS(Text text, unsigned char one, unsigned char other) noexcept nogil
+    void STAY_BRANCH() noexcept nogil
     void PREFETCH(const void* address) noexcept nogil
 
 cdef extern from *:
@@ -22,10 +19,4 @@ cdef extern from *:
 cdef inline uint64_t _word(Text text) noexcept nogil:
     cdef uint64_t word
     memcpy(&word, text, 8)
-    return word
-
-
-cdef inline uint64_t _half_word(Text text) noexcept nogil:
-    cdef uint32_t word
-    memcpy(&word, text, 4)
     return word

@@ -81,6 +81,6 @@ def test_both_parsers_of_a_column() -> None:
         data, starts, lengths = laid_out([*EVERY, *_texts()], between)
         rows = [
             parsed(parse, data.tobytes(), starts, lengths)
-            for parse in (compiled.parse_texts, compiled._parse_texts_by_words)
+            for parse in (compiled.parse_texts, compiled._parse_texts_one_by_one)
         ]
         assert rows[0] == rows[1]
