@@ -246,7 +246,8 @@ def _count_rows(
     for batch in rows.batches:
         done = summary.addresses - before
         instants = None if times is None else _instants(rows, batch, times, done)
-        statuses = None if times is None or not is_log else batch.column(STATUS)
+        has_statuses = times is not None and is_log and STATUS in batch.schema.names
+        statuses = batch.column(STATUS) if has_statuses else None
         addresses = column_at(batch, column.name)
         is_invalid = summary.add(
             addresses, clean=column.clean, instants=instants, statuses=statuses
@@ -258,7 +259,9 @@ def _count_rows(
 
 def _instants(rows: Rows, batch: pa.RecordBatch, times: TimeColumn, begin: int) -> Instants | None:
     """Return the instants of the rows of a batch from ``begin`` on; None if the file has none."""
-    if times.name is None and rows.malformed is None:
+    log_time = rows.schema.field(TIME).type if TIME in rows.schema.names else pa.null()
+    has_times = rows.malformed is not None and pa.types.is_timestamp(log_time)
+    if times.name is None and not has_times:
         return None
     try:
         seconds = unix_seconds(column_at(batch, times.name or TIME), times.zone, begin)
