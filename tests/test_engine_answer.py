@@ -107,7 +107,16 @@ def test_no_address_and_a_bad_at(engine: Any) -> None:
         assert (answer.location.city_name, answer.time.current_timestamp) == (None, None)
         assert engine.get(thing, "city") is None
         assert engine.get(thing, "city", "asn", default="") == ("", "")
-    mistakes = (["8.8.8.8"], ("8.8.8.8",), {}, b"8.8.8.8", 5, True, ip_network("8.8.8.8"), engine)
+    mistakes: tuple[object, ...] = (
+        ["8.8.8.8"],
+        ("8.8.8.8",),
+        {},
+        b"8.8.8.8",
+        5,
+        True,
+        ip_network("8.8.8.8"),
+        engine,
+    )
     for thing in mistakes:
         for call, names in (("answer", ()), ("get", ("city",)), ("get", ("city", "asn"))):
             problem = f"^{call}: ip is of type {type(thing).__name__}; pass the text of one address"

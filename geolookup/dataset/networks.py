@@ -125,7 +125,8 @@ def _host_bits(family: int, value: int, first: int, last: int) -> int:
 def network_at(family: int, first: int, host_bits: int) -> Network:
     """Return the network of a first address and the number of its host bits."""
     if host_bits < 2:  # it has a method of its own for its hosts
-        return _TYPES[family]((first, BITS[family] - host_bits))
+        small: Network = _TYPES[family]((first, BITS[family] - host_bits))
+        return small
     # Its constructor, which checks mask and host bits, takes ten times as long as a copy.
     network: Network = object.__new__(_TYPES[family])
     for name, value in _attributes(family, host_bits).items():
@@ -137,7 +138,8 @@ def network_at(family: int, first: int, host_bits: int) -> Network:
 @cache
 def _attributes(family: int, host_bits: int) -> dict[str, Any]:
     """Return the attributes of a network of this size."""
-    return vars(_TYPES[family]((0, BITS[family] - host_bits)))
+    attributes: dict[str, Any] = vars(_TYPES[family]((0, BITS[family] - host_bits)))
+    return attributes
 
 
 def limits_of(within: object) -> list[tuple[int, int, int]]:
