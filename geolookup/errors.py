@@ -72,9 +72,7 @@ def near_match(
     if fallback is not None:
         return fallback
     start = f"name another by {argument.strip()}; " if argument else ""
-    rest = len(names) - _LISTED
-    more = f" and {rest:,} more" if rest > 0 else ""
-    return start + (f"known are {', '.join(names[:_LISTED])}{more}" if names else "none is known")
+    return start + (f"known are {listed(names, _LISTED)}" if names else "none is known")
 
 
 def near_word(word: str, words: Iterable[str], *, cutoff: float = 0.6) -> str | None:
@@ -97,8 +95,11 @@ def suggestion(*words: str, argument: str = "") -> str:
 class GeoLookupError(Exception):
     """Base of the errors that geolookup defines; wrong arguments raise ValueError or TypeError.
 
-    They can be pickled: ``args`` are arguments of the constructor, and ``__str__`` makes the text.
+    ``args`` are arguments of the constructor, so they can be pickled. The text is one line.
     """
+
+    def __str__(self) -> str:
+        return _escape("; ".join(map(str, self.args)))
 
 
 class ContractError(GeoLookupError):
@@ -303,30 +304,16 @@ class UpdateError(_ProblemsError):
         self.wait = wait
 
 
-class _RequestError(GeoLookupError):
-    """A call whose options cannot be met: ``problem`` and ``remedy`` are the parts of the text."""
-
-    def __init__(self, problem: str, remedy: str) -> None:
-        super().__init__(problem, remedy)
-        self.problem, self.remedy = problem, remedy
-
-    def __str__(self) -> str:
-        return f"{self.problem}; {self.remedy}"
-
-
-class DiffError(_RequestError):
+class DiffError(GeoLookupError):
     """Invalid options of a comparison, such as a malformed gate."""
 
 
-class ExportError(_RequestError):
+class ExportError(GeoLookupError):
     """An unknown format of an export, or an option that its format does not have."""
 
 
 class PlansError(GeoLookupError):
     """An unknown plan, or a plans file that cannot be read."""
-
-    def __str__(self) -> str:
-        return _escape(super().__str__())
 
 
 class SettingsError(GeoLookupError):

@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
@@ -50,28 +50,21 @@ def in_order(
     if not threads:
         yield map(function, items)
         return
-    running: deque[Future[_R]] = deque()
-    with ExitStack() as block:
-        try:
-            yield _results(function, iter(items), block, running, threads)
-        finally:
-            for future in running:
-                future.cancel()
+    pool = ThreadPoolExecutor(threads)  # it starts a thread for a call, not before
+    try:
+        yield _results(function, iter(items), pool, threads)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _results(
-    function: Callable[[_T], _R],
-    items: Iterator[_T],
-    block: ExitStack,
-    running: deque[Future[_R]],
-    threads: int,
+    function: Callable[[_T], _R], items: Iterator[_T], pool: ThreadPoolExecutor, threads: int
 ) -> Iterator[_R]:
-    # One item needs no pool.
     head = list(islice(items, 2))
-    if len(head) < 2:
+    if len(head) < 2:  # one item needs no thread
         yield from map(function, head)
         return
-    pool = block.enter_context(ThreadPoolExecutor(threads))
+    running: deque[Future[_R]] = deque()
     for item in chain(head, items):
         # With two threads, three items are in memory: one waits, so no thread does.
         running.append(pool.submit(function, item))

@@ -76,7 +76,7 @@ def check(engine: Any, ip: object) -> None:
     data: Any = envelope["data"] or {}
     for name in ("error_code", "error_message", "ip", "ip_type"):
         assert getattr(answer, name) == (envelope if "error" in name else data).get(name)
-    assert answer.prefix == (network_of(state_of(engine), ip) if answer else None)
+    assert answer.prefix == (network_of(state_of(engine).dataset, ip) if answer else None)
     for group in fields.GROUPS:
         expected = data.get(group, {})
         assert values(answer, group) == {name: expected.get(name) for name in members(group)}

@@ -208,15 +208,3 @@ def test_one_call_answers_from_one_generation(tmp_path: Path) -> None:
             result = call(reloading(), at=0)
             assert all(answer == result[0] for answer in result)
             assert call(["8.8.8.8"], at=0)[0] != result[0]
-
-
-def test_module_functions() -> None:
-    with geolookup.open() as engine:
-        for call in ("lookup", "lookup_json"):
-            for ip in ("8.8.8.8", "::1", None):
-                assert getattr(geolookup, call)(ip, at=0) == getattr(engine, call)(ip, at=0)
-        for ip in ("8.8.8.8", "10.0.0.1"):
-            assert geolookup.answer(ip, at=0) == engine.answer(ip, at=0)
-            for names in (("country",), ("asn", "time"), (["city"],)):
-                expected = engine.get(ip, *names, default=5, at=0)
-                assert geolookup.get(ip, *names, default=5, at=0) == expected

@@ -81,7 +81,7 @@ def test_hints() -> None:
     quantities = [count_text(number, "row") for number in (0, 1, 2, 1000)]
     assert quantities == ["0 rows", "1 row", "2 rows", "1,000 rows"]
     many = near_match("xyz", [f"c{number}" for number in range(1000)])
-    assert many.endswith(", c39 and 960 more")
+    assert many.endswith(", c39, and 960 more")
 
 
 _PRIVATE = ("10.1.2.3", IPv4Address("10.1.2.3"), "::ffff:10.1.2.3", "fe80::77")

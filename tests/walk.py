@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import geolookup
 from tests.internals.contract import BITS, MAX, PUBLIC, ranges_of
-from tests.internals.dataset import Network, limits_of, network_at
+from tests.internals.dataset import Dataset, Network, limits_of, network_at
 from tests.internals.kernel import state_of
 
 #: A network, and data without ip, ip_type and time.
@@ -26,13 +26,19 @@ def walk(engine: geolookup.Engine, within: object = None) -> Iterator[Walked]:
         starts = state.dataset.starts(family)
         interval = starts.interval(first)
         while interval < len(starts) and starts[interval] <= last:
-            rows = state.rows(family, interval)
+            rows = rows_at(state.dataset, family, interval)
             begins, ends = starts.ends(interval)
             if rows != (0, 0):
                 for begin, end in _public(family, max(begins, first), min(ends, last)):
                     for network in _aligned(family, begin, end):
                         yield network, state.record(*rows)
             interval += 1
+
+
+def rows_at(dataset: Dataset, family: int, interval: int) -> tuple[int, int]:
+    """Return the location and network rows of an interval."""
+    columns = dataset.row_columns(family)
+    return columns["location"][interval], columns["network"][interval]
 
 
 def _public(family: int, first: int, last: int) -> Iterator[tuple[int, int]]:

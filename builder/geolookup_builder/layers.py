@@ -26,7 +26,14 @@ import numpy as np
 
 from geolookup.contract.address import MAX
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import Addresses, Bools, concat, count_addresses, cut_at, overlay
+from geolookup.dataset.intervals import (
+    Addresses,
+    Bools,
+    concat,
+    count_addresses,
+    cut_at,
+    join_intervals,
+)
 from geolookup_builder.columns import ROW, Columns, JoinedIntervals, Numbers, Partition
 from geolookup_builder.flatten import Rows, combined, may_decide_beyond, none
 from geolookup_builder.layer_values import UNKNOWN
@@ -61,7 +68,7 @@ def underlay(base: Partition, below: Partition) -> Partition:
         unknown = np.zeros(len(below.starts), np.int32)
         numbers = {layer: below.numbers.get(layer, unknown) for layer in base.numbers}
         return Partition(below.starts, numbers).joined()
-    starts, (of_base, of_below) = overlay([base.starts, below.starts])
+    starts, (of_base, of_below) = join_intervals([base.starts, below.starts])
     joint = base.changed(starts, lambda codes: codes[of_base])
     for layer in base.numbers.keys() & below.numbers.keys():
         number = joint.numbers[layer]
@@ -80,13 +87,13 @@ def hide(partition: Partition, ranges: Sequence[Range]) -> Partition:
 def cut(partition: Partition, ranges: Iterable[Range]) -> tuple[Partition, Bools]:
     """Cut the intervals at (sorted, disjoint) ranges; also mark those inside a range."""
     bounds, is_inside = cut_at(partition.starts.family, ranges)
-    starts, (at, of_bound) = overlay([partition.starts, bounds])
+    starts, (at, of_bound) = join_intervals([partition.starts, bounds])
     return partition.changed(starts, lambda codes: codes[at]), is_inside[of_bound]
 
 
 def restrict(partition: Partition, kept: Partition) -> Partition:
     """Make all layers unknown in the space where ``kept`` has no row."""
-    starts, (of_kept, at) = overlay([kept.starts, partition.starts])
+    starts, (of_kept, at) = join_intervals([kept.starts, partition.starts])
     is_kept = kept.numbers[ROW][of_kept] > 0
     # UNKNOWN is 0.
     return partition.changed(starts, lambda codes: codes[at] * is_kept).joined()

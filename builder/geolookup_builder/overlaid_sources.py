@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from geolookup.dataset.intervals import overlay
+from geolookup.dataset.intervals import join_intervals
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.runs import join_runs
 from geolookup.errors import BuildError
@@ -254,7 +254,7 @@ def _behind_datasets(part: Partition, origins: Sequence[Origin]) -> Partition:
     for origin, first in zip(origins, firsts, strict=False):
         if origin.provenance:
             behind = origin.provenance[family]
-            starts, (before, within) = overlay([starts, behind.starts])
+            starts, (before, within) = join_intervals([starts, behind.starts])
             numbers = {layer: of_layer[before] for layer, of_layer in numbers.items()}
             for layer, of_dataset in behind.numbers.items():
                 is_here = np.flatnonzero(numbers[layer] == first)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
     from typing import Protocol
 
-    from geolookup.kernel.protocol import Lines
+    from geolookup.kernel.python_state import Lines
 
     class Block(Protocol):
         """Addresses that are answered together."""

@@ -36,15 +36,17 @@ if TYPE_CHECKING:
 _GAP, _INDENT = "  ", "  "
 _UNLIMITED = 1 << 30
 _UNKNOWN = "-"
-#: Makes the cells of an envelope; None without any: the line of its error is shown.
-Cells = Callable[[dict[str, Any]], list[str] | None]
+#: The most characters of a text that is not an address; the longest addresses have as many.
+_LONGEST = 45
+#: Makes the cells of an envelope and of the address that was looked up.
+Cells = Callable[[dict[str, Any], str], list[str]]
 
 
 class Table:
     """Answers as lines of text.
 
     ``cells`` returns the cells of an envelope, the address first, in any encoding. ``names`` are
-    the names of the columns; empty if the cells explain themselves.
+    the names of the columns; empty if the cells explain themselves. An error takes a row, too.
     """
 
     def __init__(self, cells: Cells, names: Sequence[str], read: Reader = parse) -> None:
@@ -58,23 +60,20 @@ class Table:
     def __call__(self, answers: bytes, block: Block) -> bytes:
         """See ``answer_formats.Format``."""
         rows = list(self._rows(answers, block))
-        self._widen([row for row in rows if not isinstance(row, str)])
-        lines = [line for row in rows for line in self._lines(row)]
+        self._widen([cells for cells, _ in rows])
+        lines = [line for cells, is_error in rows for line in self._lines(cells, is_error)]
         return "".join([line + "\n" for line in lines]).encode(self._encoding, "replace")
 
     def tells(self, _block: Block) -> bool:
         """See ``answer_formats.Format``: a line of the table names the error."""
         return False
 
-    def _rows(self, answers: bytes, block: Block) -> Iterator[list[str] | str]:
-        """Yield the cells of each answer, or the line of an error."""
-        for envelope, position in zip(self._read(answers, block), block.positions(), strict=False):
-            cells = self._cells(envelope)
-            if cells is None:
-                own = [own_text(envelope)] if envelope.get(OWN) else []
-                yield self._line("; ".join([f"{position}: {envelope['error_message']}", *own]))
-            else:
-                yield [self._line(cell) for cell in cells]
+    def _rows(self, answers: bytes, block: Block) -> Iterator[tuple[list[str], bool]]:
+        """Yield the cells of each answer, and whether it is an error."""
+        # Of a damaged dataset there are fewer answers.
+        for envelope, text in zip(self._read(answers, block), block.addresses(), strict=False):
+            address = shorten(line_text(str(text)), _LONGEST, self._encoding)
+            yield [*map(self._line, self._cells(envelope, address))], envelope["error"]
 
     def _line(self, text: str) -> str:
         return in_charset(line_text(text), self._encoding)
@@ -86,21 +85,20 @@ class Table:
                 max(width, width_of(cell)) for width, cell in zip(widths, cells, strict=True)
             ]
 
-    def _lines(self, row: list[str] | str) -> Iterator[str]:
-        if isinstance(row, str):
-            yield self._style(shorten(row, self._limit, self._encoding), fg="red")
-        elif sum(self._widths) + len(_GAP) * (len(row) - 1) <= self._limit:
-            yield from self._align(row)
+    def _lines(self, cells: list[str], is_error: bool) -> Iterator[str]:
+        if sum(self._widths) + len(_GAP) * (len(cells) - 1) <= self._limit:
+            if not self._is_begun:
+                yield self._style(self._columns(self._names), bold=True)
+                self._is_begun = True
+            lines = iter([self._columns(cells)])
         else:
-            first, *others = self._list_cells(row) if self._names else self._flowing(row)
-            yield self._emphasize(first, row[0])
-            yield from others
-
-    def _align(self, cells: list[str]) -> Iterator[str]:
-        if not self._is_begun:
-            yield self._style(self._columns(self._names), bold=True)
-            self._is_begun = True
-        yield self._emphasize(self._columns(cells), cells[0])
+            lines = self._list_cells(cells) if self._names else self._flowing(cells)
+        if is_error:
+            yield from (self._style(line, fg="red") for line in lines)
+        else:
+            first = next(lines)
+            yield self._style(cells[0], bold=True) + first[len(cells[0]) :]
+            yield from lines
 
     def _columns(self, cells: Sequence[str]) -> str:
         return _GAP.join(map(pad, cells, self._widths)).rstrip()
@@ -126,9 +124,6 @@ class Table:
     def _short(self, line: str) -> str:
         return shorten(line, self._limit, self._encoding)
 
-    def _emphasize(self, line: str, first: str) -> str:
-        return self._style(first, bold=True) + line[len(first) :]
-
     def _style(self, text: str, **attributes: Any) -> str:
         return style(text, **attributes) if self._has_colours else text
 
@@ -137,15 +132,17 @@ def overview(engine: Engine) -> Cells:
     """Return a function to cells: address, place, local time, network, prefix, own columns."""
     with_flag = has_flags(charset())
 
-    def cells(envelope: dict[str, Any]) -> list[str] | None:
-        data = envelope["data"]
-        return data and [
+    def cells(envelope: dict[str, Any], address: str) -> list[str]:
+        data, own = envelope["data"], [own_text(envelope)] if OWN in envelope else []
+        if data is None:
+            return [address, envelope["error_message"], *[_UNKNOWN] * 3, *own]
+        return [
             data["ip"],
             _place_text(data["location"], with_flag=with_flag),
             _local_time(data["time"]),
             network_name(data["network"]) or _UNKNOWN,
             str(engine.answer(data["ip"]).prefix),
-            *([own_text(envelope)] if OWN in envelope else []),
+            *own,
         ]
 
     return cells
@@ -154,10 +151,11 @@ def overview(engine: Engine) -> Cells:
 def values(fields: tuple[Field, ...]) -> Cells:
     """Return a function to cells: the address, then the values of fields."""
 
-    def cells(envelope: dict[str, Any]) -> list[str] | None:
+    def cells(envelope: dict[str, Any], address: str) -> list[str]:
         # Own columns are known for private addresses too.
         if envelope["data"] is None and not envelope.get(OWN):
-            return None
+            message, others = envelope["error_message"], [_UNKNOWN] * (len(fields) - 1)
+            return [address, message, *others] if fields else [f"{address}: {message}"]
         address = (envelope["data"] or envelope)["ip"]
         return [address, *(value_text(value(envelope, field)) for field in fields)]
 
@@ -166,7 +164,7 @@ def values(fields: tuple[Field, ...]) -> Cells:
 
 def own_text(envelope: dict[str, Any]) -> str:
     """Return the own columns that are known, under their heading."""
-    known = {name: item for name, item in envelope[OWN].items() if item is not None}
+    known = {name: item for name, item in (envelope[OWN] or {}).items() if item is not None}
     texts = [f"{name} {value_text(item)}" for name, item in known.items()]
     return f"own: {', '.join(texts) or _UNKNOWN}"
 

@@ -18,6 +18,7 @@ import geolookup
 from geolookup.cli import fail, note_age, require_output, say
 from geolookup.cli.address_input import blocks
 from geolookup.cli.answer_formats import Csv, Json, parse, with_own
+from geolookup.contract.address import is_address
 from geolookup.contract.fields import COLUMNS, OWN
 from geolookup.contract.localtime import instant
 from geolookup.errors import DatasetError, count_text
@@ -127,12 +128,22 @@ def _hint(addresses: tuple[str, ...]) -> None:
             hint = "a file; 'geolookup enrich FILE -o OUTPUT' looks up the addresses of a file"
         elif os.path.isdir(argument):  # noqa: PTH112
             hint = "a folder; 'geolookup lookup -d FOLDER IP' reads a dataset or a store"
+        elif _is_network(argument):
+            hint = (
+                "a network; 'geolookup prefixes --within NETWORK --by location,network --format"
+                " csv' lists its answers, 'geolookup history NETWORK' their changes"
+            )
         elif _NAME.fullmatch(argument):
             hint = "neither an address nor a file; host names are not resolved"
         else:
             continue
         say(f"geolookup: argument {number} is {hint}")
         break
+
+
+def _is_network(text: str) -> bool:
+    address, _, length = text.partition("/")
+    return length.isdecimal() and is_address(address)
 
 
 def _print(answers: bytes) -> None:

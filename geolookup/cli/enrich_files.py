@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from geolookup.kernel.lookups import state_of
 
 @command("enrich")
 @click.argument("source", metavar="INPUT", type=options.PATH)
-@options.output("File or folder to write, or -.", "OUTPUT", path_type=options.PATH)
+@options.output("File to write, or -.", "OUTPUT", path_type=options.PATH)
 @click.option(
     "--output-format",
     type=table_options.FileFormat(is_written=True),
@@ -40,7 +39,7 @@ from geolookup.kernel.lookups import state_of
 @click.option(
     "--threads", metavar="N", type=click.IntRange(min=1), help="Threads. [default: one per core]"
 )
-@options.force("existing outputs")
+@options.force("an existing output")
 def enrich(
     source: str,
     output: str,
@@ -55,13 +54,12 @@ def enrich(
     force: bool,
     **parameters: Any,
 ) -> None:
-    """Copy INPUT and add columns of answers. INPUT is a file, a folder, or - for standard input.
+    """Copy INPUT and add columns of answers. INPUT is a file, or - for standard input.
 
     Reads and writes CSV, TSV, JSON lines and Parquet, also compressed (.gz, .bz2, .xz,
     .zst). The suffix decides the format. Reads logs of web servers (.log). Existing
     columns keep their names, types and values. An output is written completely or not at
-    all. In a folder, outputs that exist are kept. Exits with 2 if an input or output
-    cannot be used.
+    all. Exits with 2 if an input or output cannot be used.
 
     Example: geolookup enrich visits.csv --output located.csv --fields country,city,asn
     """
@@ -69,8 +67,10 @@ def enrich(
     from geolookup.files.arrow_start import start_without_pandas
 
     start_without_pandas()  # before an import that converts values
-    from geolookup.files.enrich import EnrichOptions
-    from geolookup.files.enrich_job import EnrichJob
+    from geolookup.files.byte_streams import STANDARD
+    from geolookup.files.enrich import EnrichOptions, enrich_file
+    from geolookup.files.table_files import check_other, table_file
+    from geolookup.filesystem.atomic import check_file
 
     exit_on_signals()
     if at is not None and time_column is not None:
@@ -87,10 +87,13 @@ def enrich(
             error_code=error_code or ERROR_CODE in fields,
             **parameters,
         )
-        job = EnrichJob(engine, enriching, force=force)
-        if os.path.isdir(source):  # noqa: PTH112 - unlike pathlib it takes any name
-            job.folder(Path(source), Path(output), output_format)
-        else:
-            job.file(source, output, input_format, output_format)
+        file = table_file(source, input_format, "--input-format")
+        if output == STANDARD and file.format.write is not None:
+            output_format = output_format or file.format.name
+        target = table_file(output, output_format, "--output-format")
+        if output != STANDARD:
+            check_other(source, output)
+            check_file(Path(output), force=force)
+        counts = enrich_file(engine, file, target, enriching, force=force)
         options.note_age(engine)
-        click.echo(job.report(), err=True)
+        click.echo("\n".join(counts.report(engine)), err=True)

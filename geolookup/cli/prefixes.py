@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -20,7 +21,8 @@ from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.store.paths import dataset_path
 
 if TYPE_CHECKING:
-    from geolookup.prefixes.select import Question
+    from geolookup.dataset.files import Dataset
+    from geolookup.prefixes.select import Selection
 
 _STANDARD = Path("-")
 _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
@@ -117,7 +119,7 @@ def prefixes(
     """
     from geolookup.cli.conditions import note_absent_values, read_conditions
     from geolookup.prefixes.lists import lists
-    from geolookup.prefixes.select import Selection, question
+    from geolookup.prefixes.select import Selection
 
     exit_on_signals()
     syntax = SYNTAXES[form]
@@ -128,21 +130,27 @@ def prefixes(
     with options.open_dataset(dataset) as engine:
         data = state_of(engine).dataset
         conditions = read_conditions(data, where, "prefixes", not_)
-        limits = {"within": within, "family": family and int(family), "aggregate": aggregate}
+        select = partial(
+            Selection,
+            conditions=conditions,
+            by=by,
+            within=within,
+            family=int(family) if family else None,
+            aggregate=aggregate,
+        )
         try:
-            query = question("prefixes", conditions, data.schema, by=by, **limits)
+            selection = select(data)
         except ValueError as error:
             fail(str(error))
         with _output_stream(output, force=force) as stream:
-            note_absent_values(data, query.conditions)
-            selection = Selection(data, query)
+            note_absent_values(data, conditions)
             options.note_age(engine)
             if not allow_empty and not any(map(len, selection.all_spans())):
                 click.echo(f"geolookup: {_NOTHING}", err=True)
                 sys.exit(1)
             current, removed = lists(selection, syntax.entries), None
             if since is not None:
-                current, removed = _changes(since, query, syntax, current)
+                current, removed = _changes(since, select, syntax, current)
             stream.writelines(syntax.text(current, chosen, removed))
 
 
@@ -168,15 +176,16 @@ def _chosen_names(syntax: Syntax, names: Mapping[str, str | None]) -> dict[str, 
         fail(f"--{error}")
 
 
-def _changes(since: str, query: Question, syntax: Syntax, current: Lists) -> tuple[Lists, Lists]:
+def _changes(
+    since: str, select: Callable[[Dataset], Selection], syntax: Syntax, current: Lists
+) -> tuple[Lists, Lists]:
     """Return what was added and removed since a written list, or since another dataset."""
     from geolookup.prefixes.lists import changes, count, lists, read_list
-    from geolookup.prefixes.select import Selection
 
     path = Path(dataset_path(since))
     if path.is_dir():
         with geolookup.open(path) as former:
-            old = lists(Selection(state_of(former).dataset, query), syntax.entries)
+            old = lists(select(state_of(former).dataset), syntax.entries)
             changed = changes(old, current)
     else:
         changed = changes(read_list(path, syntax), current)

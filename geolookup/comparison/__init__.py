@@ -1,7 +1,7 @@
 """Two datasets compared: by addresses or by requests, not by rows.
 
-Strategy: ``overlay`` overlays the intervals of both, ``values`` reads both tables into one set of
-codes, ``changes`` finds the distinct pairs of rows, ``measures`` sums what moved between them;
+Strategy: ``joint_intervals`` joins the intervals of both, ``values`` reads both tables into one set
+of codes, ``changes`` finds the distinct pairs of rows, ``measures`` sums what moved between them;
 ``traffic`` weights by requests. This module reads the datasets (``lay_over``) and combines the sums
 (``measure``). ``gates`` evaluates, ``report`` prints. ``score`` compares datasets with ground
 truth, which ``truth`` makes a dataset too.
@@ -35,6 +35,7 @@ from geolookup.comparison.gates import (
     evaluate,
     gate_values,
 )
+from geolookup.comparison.joint_intervals import Joint, OwnAnswers, join_answers, joints
 from geolookup.comparison.measures import (
     Coverage,
     FieldChange,
@@ -47,7 +48,6 @@ from geolookup.comparison.measures import (
     own_sums,
     whole,
 )
-from geolookup.comparison.overlay import Joint, OwnAnswers, join_answers, joints
 from geolookup.comparison.own_columns import (
     ColumnChanges,
     column_changes,

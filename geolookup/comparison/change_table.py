@@ -29,7 +29,7 @@ from geolookup.errors import TableFileError
 from geolookup.export.ranges import TYPED, Rows, as_texts, as_values
 from geolookup.files.byte_streams import open_output
 from geolookup.files.row_streams import WriteOptions
-from geolookup.files.table_files import known_kind
+from geolookup.files.table_files import known_file
 from geolookup.filesystem.atomic import check_file
 from geolookup.prefixes.conditions import Where
 from geolookup.prefixes.spans import Spans
@@ -93,13 +93,13 @@ def write_rows(compared: DatasetPair, output: str, *, force: bool = False) -> in
     or absent. Raises TableFileError for a suffix that names no such format, OutputError if the file
     cannot be written, or exists and ``force`` is not set.
     """
-    kind = known_kind(output)
-    if kind is None or kind.format.write is None:
+    file = known_file(output)
+    if file is None or file.format.write is None:
         raise TableFileError(output, "the suffix names no format of tables", _SUFFIXES)
     check_file(Path(output), force=force)
-    rows = reader(compared, texts=kind.format.is_text)
-    with open_output(output, kind.compression, force=force) as stream:
-        return write_batches(rows, kind.format.write(stream, rows.schema, WriteOptions()))
+    rows = reader(compared, texts=file.format.is_text)
+    with open_output(output, file.packing, force=force) as stream:
+        return write_batches(rows, file.format.write(stream, rows.schema, WriteOptions()))
 
 
 def write_batches(batches: Iterable[pa.RecordBatch], sink: Any) -> int:
@@ -208,7 +208,7 @@ def _as_values(spans: Spans) -> Rows:
 
 def _addresses(spans: Spans) -> pa.Array:
     """Return how many addresses each range has, exactly: fewer than 10^38."""
-    high, low = spans.last.minus(spans.first).successor()
+    low, high = spans.last.minus(spans.first).successor().halves()
     # Little-endian integers of 128 bits, as Arrow stores decimals.
     data = np.stack([low, high], axis=1).astype("<u8")
     return pa.Array.from_buffers(_COUNT, len(low), [None, pa.py_buffer(data)])

@@ -13,13 +13,13 @@ import numpy as np
 
 from geolookup.comparison.changes import KINDS, UNCHANGED, changes_of, kinds
 from geolookup.comparison.dataset_pair import DatasetPair
-from geolookup.comparison.overlay import Answers, Overlay, Side
+from geolookup.comparison.joint_intervals import Answers, JointIntervals, Side
 from geolookup.comparison.values import Pair
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import I64, Bools, lasts
+from geolookup.dataset.intervals import I64, Addresses, Bools, lasts
 from geolookup.dataset.runs import Codes
-from geolookup.prefixes.spans import Halves, Spans, join
+from geolookup.prefixes.spans import Spans, join
 
 #: The kinds of change of a row, by number; the last is of own columns only.
 ROW_KINDS = (*KINDS[:UNCHANGED], "own column value")
@@ -69,7 +69,7 @@ def _windows(compared: DatasetPair, family: int, limits: Range) -> Iterator[Rang
 
 def _changed(compared: DatasetPair, family: int, window: Range) -> Spans:
     """Return the joint intervals of a window that changed and that meet the conditions."""
-    both = Overlay(*(Side(side, family, window) for side in (compared.old, compared.new)))
+    both = JointIntervals(*(Side(side, family, window) for side in (compared.old, compared.new)))
     rows = {table: both.rows(table) for table in compared.columns[0].counts}
     marks = np.zeros(len(both.starts), bool)
     for table, numbers in compared.numbers.items():
@@ -78,7 +78,7 @@ def _changed(compared: DatasetPair, family: int, window: Range) -> Spans:
     marks[marks] = compared.meets(_take(rows, marks))
     at = np.flatnonzero(marks)
     ends = both.starts[at], lasts(both.starts, window[1])[at]
-    first, last = (Halves(*reversed(end.halves())) for end in ends)
+    first, last = (Addresses(*end.halves()) for end in ends)
     codes = tuple(_codes(compared, both, at, _take(rows, at))) if len(at) else ()
     return Spans(family, first, last, codes)
 
@@ -88,7 +88,7 @@ def _take(rows: Mapping[str, Pair], part: I64 | Bools) -> dict[str, Pair]:
 
 
 def _codes(
-    compared: DatasetPair, both: Overlay, at: I64, rows: Mapping[str, Pair]
+    compared: DatasetPair, both: JointIntervals, at: I64, rows: Mapping[str, Pair]
 ) -> Iterator[Codes]:
     """Yield the codes of some joint intervals, as ``changed_spans`` has them."""
     sources = both.sources(LOCATION, at)

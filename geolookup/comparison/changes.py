@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geolookup.comparison.joint_intervals import Answers
 from geolookup.comparison.measures import (
     LocationMoves,
     Move,
@@ -21,7 +22,6 @@ from geolookup.comparison.measures import (
     move,
     share,
 )
-from geolookup.comparison.overlay import Answers
 from geolookup.comparison.values import CODE, LOCATION_FIELDS, Pair, Values
 from geolookup.dataset.intervals import I64, Bools
 from geolookup.dataset.runs import Codes, distinct

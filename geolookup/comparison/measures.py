@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison.overlay import OwnAnswers
+from geolookup.comparison.joint_intervals import OwnAnswers
 from geolookup.comparison.values import CODE, COMPARED, NAMES, Pair, Values, folded
 from geolookup.dataset.distances import distances
 from geolookup.dataset.intervals import F64, Bools

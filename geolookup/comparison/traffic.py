@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.comparison.overlay import FAMILIES, special_space
+from geolookup.comparison.joint_intervals import FAMILIES, special_space
 from geolookup.contract.special import PRIVATE
-from geolookup.dataset.intervals import F64, Addresses, MixedAddresses, overlay
+from geolookup.dataset.intervals import F64, Addresses, MixedAddresses, join_intervals
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import column_at
 from geolookup.files.table_files import AddressColumn, TableFile, open_addresses, table_files
@@ -58,7 +58,7 @@ def count_requests(
     be known there. An IPv6 address that carries an IPv4 address counts as the latter. Raises
     TableFileError for a file or column that cannot be used.
     """
-    common = {family: overlay([starts[family] for starts in several]) for family in FAMILIES}
+    common = {family: join_intervals([starts[family] for starts in several]) for family in FAMILIES}
     requests, sums = _count(traffic, {family: starts for family, (starts, _) in common.items()})
     weights: list[dict[int, F64]] = [
         {
@@ -97,8 +97,8 @@ def _requests(file: TableFile, traffic: Traffic) -> Iterator[tuple[MixedAddresse
     """Yield the addresses of a file in batches, with the number of requests of each."""
     column = AddressColumn(traffic.column, traffic.delimiter, traffic.header)
     more = {} if traffic.count is None else {traffic.count: "--traffic-count"}
-    with open_addresses(file, column, more) as table:
-        for batch in table.rows.batches:
+    with open_addresses(file, column, more) as rows:
+        for batch in rows.batches:
             addresses = parse_column(pa.chunked_array([column_at(batch, traffic.column)]))
             counts = np.ones(len(batch))
             if traffic.count is not None:

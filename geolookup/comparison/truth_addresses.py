@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.comparison.overlay import FAMILIES
+from geolookup.comparison.joint_intervals import FAMILIES
 from geolookup.contract.fields import OWN_PREFIX, Field
+from geolookup.dataset.intervals import Addresses
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import ReadOptions
-from geolookup.files.table_files import TableFile, column_names, known_kind, open_table
+from geolookup.files.table_files import column_names, known_file, open_table
 from geolookup.prefixes.texts import address_texts
 from geolookup.tables.locate import parse_column
 
@@ -37,11 +38,11 @@ _NO_TEXT = pa.scalar(None, pa.string())
 
 def is_table(path: str) -> bool:
     """Return whether a file is a table with a column of addresses, by its suffix and its header."""
-    kind = known_kind(path)
-    if kind is None:
+    file = known_file(path)
+    if file is None:
         return False
     try:
-        names = column_names(TableFile(path, kind))
+        names = column_names(file)
         return any(_plain(name) in _ALIASES[_ADDRESS] for name in names)
     except TableFileError:
         return False  # the reader of its source format explains the error
@@ -55,15 +56,14 @@ def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, tuple[str
     Of equal addresses the order stays: the last row decides. Raises TableFileError for an unusable
     file.
     """
-    kind = known_kind(path)
-    if kind is None:
+    file = known_file(path)
+    if file is None:
         raise TableFileError(path, "its suffix is not a table's", "name it .csv or .parquet")
-    names = column_names(TableFile(path, kind))
+    names = column_names(file)
     columns = _columns(path, names, own)
     keys = tuple(columns.values())
-    with open_table(TableFile(path, kind), ReadOptions(path, keys, "dropped")) as table:
-        schema = table.rows.schema
-        rows = pa.Table.from_batches(table.rows.batches, schema).rename_columns(list(columns))
+    with open_table(file, ReadOptions(path, keys, "dropped")) as read:
+        rows = pa.Table.from_batches(read.batches, read.schema).rename_columns(list(columns))
     try:
         addresses = parse_column(rows[_ADDRESS])
     except TypeError as error:
@@ -72,12 +72,8 @@ def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, tuple[str
     _check_texts(path, rows, columns)
     order = np.argsort(addresses.family, kind="stable")
     invalid = pa.nulls(np.count_nonzero(addresses.family == 0), pa.string())
-    texts = [
-        address_texts(
-            family, *(half[addresses.family == family] for half in (addresses.high, addresses.low))
-        )
-        for family in FAMILIES
-    ]
+    halves = Addresses(addresses.low, addresses.high)
+    texts = [address_texts(family, halves[addresses.family == family]) for family in FAMILIES]
     values = _with_regions(path, rows).take(order)
     unread = tuple(name for name in names if name not in keys)
     return values.append_column(_ADDRESS, pa.concat_arrays([invalid, *texts])), unread

@@ -13,30 +13,17 @@ lists the differences from geoip2.
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 try:
     from geoip2 import models
     from geoip2.errors import AddressNotFoundError
-    from maxminddb import (
-        MODE_AUTO,
-        MODE_FD,
-        MODE_FILE,
-        MODE_MEMORY,
-        MODE_MMAP,
-        MODE_MMAP_EXT,
-    )
+    from maxminddb import MODE_AUTO, MODE_FD, MODE_FILE, MODE_MEMORY, MODE_MMAP, MODE_MMAP_EXT
     from maxminddb.reader import Metadata
 except ImportError as error:
     raise ImportError("geolookup.compat.geoip2 needs pip install 'geolookup[geoip2]'") from error
 
-from geolookup.compat import (
-    KINDS,
-    Arguments,
-    Rows,
-    build_epoch,
-    database_type,
-)
+from geolookup.compat import Rows, build_epoch, database_type
 from geolookup.engine import Engine
 from geolookup.engine import open as open_engine
 from geolookup.errors import ClosedError, InvalidAddressError
@@ -47,22 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from geolookup.kernel.protocol import State
-
-__all__ = [
-    "MODE_AUTO",
-    "MODE_FD",
-    "MODE_FILE",
-    "MODE_MEMORY",
-    "MODE_MMAP",
-    "MODE_MMAP_EXT",
-    "Reader",
-]
+__all__ = ["MODE_AUTO", "MODE_FD", "MODE_FILE", "MODE_MEMORY", "MODE_MMAP", "MODE_MMAP_EXT"]
+__all__ += ["Reader"]
 
 IPAddress = str | IPv4Address | IPv6Address
 _MODES = MODE_AUTO, MODE_FILE, MODE_MEMORY, MODE_MMAP, MODE_MMAP_EXT
-_LocationModel = TypeVar("_LocationModel", bound=models.Country)
-_NetworkModel = TypeVar("_NetworkModel", bound=models.SimpleModel)
+_Model = TypeVar("_Model", bound=models.Country | models.SimpleModel)
 
 
 class Reader:
@@ -98,39 +75,39 @@ class Reader:
 
     def country(self, ip_address: IPAddress) -> models.Country:
         """Return continent and country."""
-        return self._location_answer(models.Country, "country", ip_address)
+        return self._answer(models.Country, "country", ip_address)
 
     def city(self, ip_address: IPAddress) -> models.City:
         """Return continent, country, first subdivision, city, postal code and location."""
-        return self._location_answer(models.City, "city", ip_address)
+        return self._answer(models.City, "city", ip_address)
 
     def enterprise(self, ip_address: IPAddress) -> models.Enterprise:
         """Return the values of ``city``, and in ``traits`` the network and its users."""
-        return self._location_answer(models.Enterprise, "enterprise", ip_address)
+        return self._answer(models.Enterprise, "enterprise", ip_address)
 
     def asn(self, ip_address: IPAddress) -> models.ASN:
         """Return number and organization of the autonomous system."""
-        return self._network_answer(models.ASN, "asn", ip_address)
+        return self._answer(models.ASN, "asn", ip_address)
 
     def isp(self, ip_address: IPAddress) -> models.ISP:
         """Return the ISP, the organization and the autonomous system."""
-        return self._network_answer(models.ISP, "isp", ip_address)
+        return self._answer(models.ISP, "isp", ip_address)
 
     def connection_type(self, ip_address: IPAddress) -> models.ConnectionType:
         """Return the connection type, in the words of geoip2."""
-        return self._network_answer(models.ConnectionType, "connection_type", ip_address)
+        return self._answer(models.ConnectionType, "connection_type", ip_address)
 
     def domain(self, ip_address: IPAddress) -> models.Domain:
         """Raise TypeError: a dataset has no domains."""
-        return self._network_answer(models.Domain, "domain", ip_address)
+        return self._answer(models.Domain, "domain", ip_address)
 
     def anonymous_ip(self, ip_address: IPAddress) -> models.AnonymousIP:
         """Raise TypeError: a dataset has no anonymizers."""
-        return self._network_answer(models.AnonymousIP, "anonymous_ip", ip_address)
+        return self._answer(models.AnonymousIP, "anonymous_ip", ip_address)
 
     def anonymous_plus(self, ip_address: IPAddress) -> models.AnonymousPlus:
         """Raise TypeError: a dataset has no anonymizers."""
-        return self._network_answer(models.AnonymousPlus, "anonymous_plus", ip_address)
+        return self._answer(models.AnonymousPlus, "anonymous_plus", ip_address)
 
     def metadata(self) -> Metadata:
         """Return the metadata of the dataset in the class of ``maxminddb``.
@@ -165,30 +142,28 @@ class Reader:
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
-    def _location_answer(
-        self, model: type[_LocationModel], method: str, ip_address: IPAddress
-    ) -> _LocationModel:
-        arguments, prefix = self._arguments_and_prefix(method, ip_address)
-        return model(self._locales, ip_address=ip_address, prefix_len=prefix, **arguments)
-
-    def _network_answer(
-        self, model: type[_NetworkModel], method: str, ip_address: IPAddress
-    ) -> _NetworkModel:
-        arguments, prefix = self._arguments_and_prefix(method, ip_address)
-        return model(ip_address, prefix_len=prefix, **arguments)
-
-    def _arguments_and_prefix(self, method: str, ip_address: IPAddress) -> tuple[Arguments, int]:
-        """Return the arguments of a method's model, and the prefix length of its network."""
+    def _answer(self, model: type[_Model], method: str, ip_address: object) -> _Model:
+        """Return the model of a method for an address; errors as geoip2."""
         rows = self._current()
         if method not in rows.methods:
             database = database_type(rows.methods)
             raise TypeError(f"The {method} method cannot be used with the {database} database")
-        location, network, prefix = _rows_and_prefix(rows.state, ip_address)
-        arguments = KINDS[method].arguments(rows, location, network)
+        try:
+            location, network, prefix = rows.state.rows_and_prefix(ip_address)
+        except InvalidAddressError:
+            if not isinstance(ip_address, IPAddress):
+                text = "the address must be a text or an address object of ipaddress"
+                raise TypeError(text) from None
+            text = "the address does not appear to be an IPv4 or IPv6 address"
+            raise ValueError(text) from None
+        arguments = rows.arguments(method, location, network)
         if not arguments:
             text = "The address is not in the database."
             raise AddressNotFoundError(text, str(ip_address), prefix)
-        return arguments, prefix
+        make: Any = model
+        names = [self._locales] if issubclass(model, models.Country) else []
+        made: _Model = make(*names, ip_address=ip_address, prefix_len=prefix, **arguments)
+        return made
 
     def _current(self) -> Rows:
         """Return the rows of the dataset in use; a reload may have installed another."""
@@ -200,14 +175,3 @@ class Reader:
         if rows is None or rows.state is not state:
             rows = self._rows = Rows(state)
         return rows
-
-
-def _rows_and_prefix(state: State, ip_address: object) -> tuple[int, int, int]:
-    """Return the rows and the prefix length; TypeError and ValueError as geoip2."""
-    try:
-        return state.rows_and_prefix(ip_address)
-    except InvalidAddressError:
-        if not isinstance(ip_address, (str, IPv4Address, IPv6Address)):
-            text = "the address must be a text or an address object of ipaddress"
-            raise TypeError(text) from None
-        raise ValueError("the address does not appear to be an IPv4 or IPv6 address") from None

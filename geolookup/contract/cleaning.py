@@ -95,8 +95,10 @@ def _address_in(text: str) -> str | None:
         return canonical(4, int(text))
     text = _DEFANGED.sub(r"\1", text)
     if "," in text or "=" in text:
+        # Quotes around the whole list, as logs write it, but not around its entries.
+        text = _unquote(text) if text.count('"') == 2 else text
         # Logs write the blank after a comma as "+" (IIS) or "%20" (CloudFront).
-        return _first_public(_LIST_BLANK.sub(",", _unquote_list(text)))
+        return _first_public(_LIST_BLANK.sub(",", text))
     return node_address(_unquote(text).lstrip("\\"))
 
 
@@ -148,22 +150,14 @@ def _unquote(text: str) -> str:
     return enclosed[2].strip(BLANKS) if enclosed else text
 
 
-def _unquote_list(text: str) -> str:
-    """Remove the quotes around a whole list, as logs write it, but not around its entries."""
-    return _unquote(text) if text.count('"') == 2 else text
-
-
 def _first_public(text: str) -> str | None:
     """Return the first public address of a list, else the first; None if an entry is malformed."""
     entries = list(forwarded(text) if "=" in text else x_forwarded_for(text))
     if None in entries:
         return None
     addresses = [entry for entry in reversed(entries) if entry]
-    return next(filter(_is_public, addresses), addresses[0] if addresses else None)
-
-
-def _is_public(text: str) -> bool:
-    return not is_private(*effective(*parse_text(text)))
+    public = (text for text in addresses if not is_private(*effective(*parse_text(text))))
+    return next(public, addresses[0] if addresses else None)
 
 
 def _entry(text: str) -> str | None:
@@ -192,26 +186,20 @@ def _elements(line: str) -> Iterator[str | None]:
 
 
 def _for_address(element: str | None) -> str | None:
+    """Return the address of ``for``; empty if it states none, None if the element is malformed."""
     if element is None:
         return None
     parameters: dict[str, str] = {}
-    for name, value in _parameters(element):
-        if name is None or name in parameters:
-            return None
-        if name:
-            parameters[name] = value
-    value = parameters.get("for", "")
-    return _entry(_ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value)
-
-
-def _parameters(element: str) -> Iterator[tuple[str | None, str]]:
-    """Yield name and value as written; the name is empty if both are, None if malformed."""
     at, semicolon = 0, ";"
     while semicolon:
         parameter = _PARAMETER.match(element, at)
         if parameter is None:
-            yield None, ""
-            return
+            return None
         name, value, semicolon = (group or "" for group in parameter.groups())
+        if name.lower() in parameters:
+            return None
+        if name:
+            parameters[name.lower()] = value
         at = parameter.end() + 1
-        yield name.lower(), value
+    value = parameters.get("for", "")
+    return _entry(_ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value)

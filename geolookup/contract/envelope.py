@@ -1,20 +1,9 @@
-"""The objects of the contract: the envelope around data, and the JSON parts of data.
-
-Strategy: a row of the dataset holds the JSON texts of its members, without their names.
-This module inserts the names, with one template for each table.
-"""
+"""The envelope around data, as an object and as JSON."""
 
 from __future__ import annotations
 
 import json
 
-from geolookup.contract.fields import (
-    COUNTRY_MEMBERS,
-    CURRENCY_MEMBERS,
-    NETWORK_MEMBERS,
-    NETWORK_MEMBERS_WITHOUT_ASN,
-    PLACE_MEMBERS,
-)
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -52,9 +41,12 @@ def failure(error: type[ContractError]) -> Envelope:
     }
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def to_json(envelope: Mapping[str, object]) -> bytes:
     """Return compact UTF-8 JSON, non-ASCII unescaped."""
-    return json.dumps(envelope, ensure_ascii=False, separators=(",", ":")).encode()
+    return _encode(envelope).encode()
 
 
 #: The error answers of a lookup; they do not depend on the dataset.
@@ -62,39 +54,7 @@ FAILURES_JSON: dict[type[ContractError], bytes] = {
     error: to_json(failure(error)) for error in (InvalidAddressError, PrivateAddressError)
 }
 
+#: The parts of an answer around ``ip`` and after the members of data.
 HEAD = b'{"success":true,"data":{"ip":"'
 IP_TYPE = {4: b'","ip_type":"ipv4",', 6: b'","ip_type":"ipv6",'}
 TAIL = b'},"error":false,"error_code":null,"error_message":null}'
-
-
-def _template(members: tuple[str, ...]) -> bytes:
-    # ("code", "name") -> b'"code":%b,"name":%b'
-    return b",".join(b'"%b":%%b' % member.encode() for member in members)
-
-
-_COUNTRY = b'"location":{' + _template(COUNTRY_MEMBERS)
-_PLACE_TEMPLATE = b"," + _template(PLACE_MEMBERS) + b'},"time":'
-_CURRENCY = b',"currency":{' + _template(CURRENCY_MEMBERS) + b"},"
-_NETWORK = b'"network":{' + _template(NETWORK_MEMBERS) + b"}"
-_NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS_WITHOUT_ASN) + b"}"
-
-
-def country_json(country: list[bytes]) -> bytes:
-    """Return the beginning of the location member: the fields of the country."""
-    return _COUNTRY % tuple(country[: len(COUNTRY_MEMBERS)])
-
-
-def place_json(texts: list[bytes]) -> bytes:
-    """Return the end of the location member, and the name of the time member."""
-    return _PLACE_TEMPLATE % tuple(texts)
-
-
-def currency_json(country: list[bytes]) -> bytes:
-    """Return the currency member, with a comma before and after it."""
-    # A row of the country table has the texts of both objects: location first, then currency.
-    return _CURRENCY % tuple(country[len(COUNTRY_MEMBERS) :])
-
-
-def network_json(network: list[bytes]) -> bytes:
-    """Return the network member; an unknown asn has no text and is left out."""
-    return _NETWORK % tuple(network) if network[0] else _NETWORK_WITHOUT_ASN % tuple(network[1:])

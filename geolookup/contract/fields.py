@@ -334,8 +334,6 @@ PLACE_MEMBERS = members(in_table(LOCATION), "location")
 TIME_MEMBERS = members(FIELDS, "time")
 CURRENCY_MEMBERS = members(FIELDS, "currency")
 NETWORK_MEMBERS = members(FIELDS, "network")
-#: The members of a network object whose ``asn`` is unknown.
-NETWORK_MEMBERS_WITHOUT_ASN = members((field for field in FIELDS if not field.optional), "network")
 
 
 def value_in(data: Mapping[str, Any], field: Field) -> Any:

@@ -4,8 +4,7 @@ Strategy: the rows are IANA's two special-purpose address registries, and four
 blocks that other documents define. The longest prefix that is not terminated decides: it is
 public if it is globally reachable. Addresses that no row covers are public. Blocks that
 carry IPv4 addresses are a third kind, whatever their rows state. All rows are flattened once
-into a partition, from which every other module derives. To classify an address, look up the
-class of its first octet; only for an octet of several kinds, bisect the partition.
+into a partition, from which every other module derives.
 """
 
 from __future__ import annotations
@@ -102,7 +101,6 @@ Part = tuple[int, int, int]
 #: Kinds of space. PUBLIC is answered from the intervals of its own family, PRIVATE is
 #: refused (10002), CARRIES_IPV4 is answered as the IPv4 address that it carries.
 PUBLIC, PRIVATE, CARRIES_IPV4 = range(3)
-_ALL_PUBLIC, _ALL_PRIVATE, _BOTH = range(3)
 
 
 def partition(family: int) -> tuple[Part, ...]:
@@ -111,7 +109,7 @@ def partition(family: int) -> tuple[Part, ...]:
     Sorted, without gaps; neighbours differ in kind. ``kind`` is PUBLIC, PRIVATE
     or CARRIES_IPV4 (RFC 4291 IPv4-mapped, RFC 6052 NAT64, RFC 3056 6to4).
     """
-    return _SPACES[family].parts
+    return _PARTS[family]
 
 
 def ranges_of(family: int, *kinds: int) -> tuple[Range, ...]:
@@ -131,7 +129,8 @@ def ranges_of(family: int, *kinds: int) -> tuple[Range, ...]:
 
 def is_private(family: int, value: int) -> bool:
     """Return whether an address is private; False for one that carries an IPv4 address."""
-    return _SPACES[family].is_private(value)
+    parts = _PARTS[family]
+    return parts[bisect_right(parts, value, key=itemgetter(0)) - 1][2] == PRIVATE
 
 
 def special_block(family: int, value: int) -> Special | None:
@@ -141,33 +140,12 @@ def special_block(family: int, value: int) -> Special | None:
 
 def classes(family: int) -> bytes:
     """Return for each first octet: 0 if no address is private, 1 if all are, 2 if some are."""
-    return _SPACES[family].classes
-
-
-class _Space:
-    """The partition of one family, indexed for single addresses."""
-
-    __slots__ = ("_shift", "_starts", "classes", "parts")
-
-    def __init__(self, family: int, parts: tuple[Part, ...]) -> None:
-        self.parts = parts
-        self._starts = [first for first, _, _ in parts]
-        self._shift = BITS[family] - 8
-        self.classes = bytes(self._octet_class(octet) for octet in range(256))
-
-    def _octet_class(self, octet: int) -> int:
-        first, last = octet << self._shift, (octet + 1 << self._shift) - 1
-        begin, end = bisect_right(self._starts, first) - 1, bisect_right(self._starts, last)
-        kinds = {kind for _, _, kind in self.parts[begin:end]}
-        if PRIVATE not in kinds:
-            return _ALL_PUBLIC
-        return _ALL_PRIVATE if len(kinds) == 1 else _BOTH
-
-    def is_private(self, value: int) -> bool:
-        octet_class = self.classes[value >> self._shift]
-        if octet_class == _BOTH:
-            return self.parts[bisect_right(self._starts, value) - 1][2] == PRIVATE
-        return octet_class == _ALL_PRIVATE
+    kinds: list[set[int]] = [set() for _ in range(256)]
+    shift = BITS[family] - 8
+    for first, last, kind in partition(family):
+        for octet in range(first >> shift, (last >> shift) + 1):
+            kinds[octet].add(kind)
+    return bytes(0 if PRIVATE not in of else 1 if of == {PRIVATE} else 2 for of in kinds)
 
 
 def _flatten(family: int) -> tuple[Part, ...]:
@@ -219,4 +197,4 @@ def parse_block(text: str) -> tuple[int, int, int]:
     return family, first, first | (1 << BITS[family] - int(length)) - 1
 
 
-_SPACES = {family: _Space(family, _flatten(family)) for family in (4, 6)}
+_PARTS = {family: _flatten(family) for family in (4, 6)}

@@ -18,7 +18,7 @@ from geolookup.contract.localtime import DATABASE_VARIABLE
 from geolookup.errors import SettingsError
 
 _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_/")
-_LONGEST_KEY = 64  # twice the longest key; bounds the cache
+_LONGEST_KEY = 64  # twice the longest key
 # Some systems also store these: the zone of the machine, and copies of all keys, one of them
 # with leap seconds.
 _NOT_IANA = ("localtime", "posixrules", "posix/", "right/")
@@ -155,17 +155,13 @@ def is_key(zone: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)  # more than all keys; a changed database takes effect after a restart
 def zone_file(zone: str) -> ZoneFile | None:
     """Return the file of a zone: the deciding database's, else the other one's.
 
     None if neither has the key. The file may be damaged. No text raises an error.
     """
-    return _find(zone) if is_key(zone) else None
-
-
-@lru_cache(maxsize=1024)  # more than all keys; a changed database takes effect after a restart
-def _find(zone: str) -> ZoneFile | None:
-    for folder in _folders():
+    for folder in _folders() if is_key(zone) else ():
         path = f"{folder}/{zone}"
         data = _read(path, _LARGEST)
         if data.startswith(b"TZif"):

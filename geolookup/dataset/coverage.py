@@ -16,7 +16,7 @@ from geolookup.contract import fields, special
 from geolookup.contract.schema import Schema
 from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import Addresses, Bools, count_addresses, cut_at, overlay
+from geolookup.dataset.intervals import Addresses, Bools, count_addresses, cut_at, join_intervals
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.public_ranges import any_known
 from geolookup.errors import REBUILD, DatasetError, count_text
@@ -108,7 +108,7 @@ def _in_public_space(
     # 9.0.0.0 - 10.255.255.255 may have one row: it becomes an interval of 9.0.0.0/8, and one of
     # 10.0.0.0/8 with the row 0.
     bounds, is_public = cut_at(family, special.ranges_of(family, special.PUBLIC))
-    joint, (of_bounds, of_starts) = overlay([bounds, starts])
+    joint, (of_bounds, of_starts) = join_intervals([bounds, starts])
     outside = ~is_public[of_bounds]
     inside = {table: numbers[of_starts] for table, numbers in rows.items()}
     for numbers in inside.values():

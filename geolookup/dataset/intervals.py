@@ -1,4 +1,4 @@
-"""Address intervals of 32 and 128 bits as arrays: starts, search, counts, overlay of partitions.
+"""Address intervals of 32 and 128 bits as arrays: starts, search, counts, joint intervals.
 
 A partition of a family's address space is the sorted first addresses of its intervals; the first
 one is 0, and each interval ends before the next begins. Code above this module orders, merges
@@ -206,7 +206,7 @@ def cut_at(family: int, ranges: Iterable[Range]) -> tuple[Addresses, Bools]:
     return Addresses.of(family, bounds), np.array(list(bounds.values()))
 
 
-def overlay(partitions: Sequence[Addresses]) -> tuple[Addresses, list[I64]]:
+def join_intervals(partitions: Sequence[Addresses]) -> tuple[Addresses, list[I64]]:
     """Return the joint intervals, and by partition the number of the interval that holds each."""
     joint, holding = partitions[0], [np.arange(len(partitions[0]))]
     for number, further in enumerate(partitions[1:]):

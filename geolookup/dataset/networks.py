@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 from bisect import bisect_right
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from geolookup.contract.address import (
     BITS,
@@ -30,51 +30,36 @@ _PARTS = {family: partition(family) for family in (4, 6)}
 _FIRSTS = {family: [part[0] for part in parts] for family, parts in _PARTS.items()}
 
 
-class PrefixSearch(Protocol):
-    """A dataset with a search of its intervals; the state of a kernel is one."""
-
-    @property
-    def dataset(self) -> Dataset:
-        """The dataset that is searched."""
-
-    def rows_and_prefix(self, ip: object) -> tuple[int, int, int]:
-        """Return location row, network row and prefix length of an address.
-
-        The prefix is the largest aligned network around the address with one
-        answer, in the family asked. For a private address the rows are 0 (unknown), and the
-        network is the largest in private space. Raises InvalidAddressError, and DatasetError
-        if an index of the dataset points outside its table.
-        """
-
-
-def network_of(state: PrefixSearch, ip: object) -> Network:
+def network_of(dataset: Dataset, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked.
 
-    In special-purpose space the answer is the private own columns. Raises PrivateAddressError there
-    if the dataset has none.
+    In special-purpose space the answer is the private own columns. Raises InvalidAddressError,
+    PrivateAddressError there if the dataset has none, and DatasetError if an index of the dataset
+    points outside its table.
     """
     family, value = parse(ip)
-    if not is_private(*effective(family, value)):
-        length = state.rows_and_prefix(ip)[2]
-    elif state.dataset.schema.private_layers:
-        length = prefix_length(state.dataset, family, value, PUBLIC, PRIVATE)
-    else:
+    has_private = bool(dataset.schema.private_layers)
+    if not has_private and is_private(*effective(family, value)):
         raise PrivateAddressError(ip)
-    bits = BITS[family] - length
+    kinds = (PUBLIC, PRIVATE) if has_private else (PUBLIC,)
+    bits = BITS[family] - prefix_length(dataset, family, value, kinds)
     return network_at(family, value >> bits << bits, bits)
 
 
-def prefix_length(dataset: Dataset, family: int, value: int, *kinds: int) -> int:
-    """Return the prefix length of ``rows_and_prefix``; the Python kernel calls this.
+def prefix_length(
+    dataset: Dataset, family: int, value: int, kinds: tuple[int, ...] = (PUBLIC,)
+) -> int:
+    """Return the prefix length of the largest aligned network around an address with one answer.
 
-    ``kinds`` are the kinds of space whose intervals have answers of their own; default: PUBLIC.
+    ``kinds`` are the kinds of space whose intervals have answers of their own; other space is
+    divided by its kind only.
     """
     length = BITS[family]
     if family == 6 and (carried := embedded_ipv4(value)) is not None:
         # 2002:808:808::1 carries 8.8.8.8 in bits 16 to 47: its prefix is /48 at most.
         length, family, value = length - _bits_after(value), 4, carried
     first, last, kind = _part(family, value)
-    if kind in (kinds or (PUBLIC,)):
+    if kind in kinds:
         starts = dataset.starts(family)
         around_first, around_last = starts.ends(starts.interval(value))
         if not around_first <= value <= around_last:
@@ -124,11 +109,12 @@ def _host_bits(family: int, value: int, first: int, last: int) -> int:
 
 def network_at(family: int, first: int, host_bits: int) -> Network:
     """Return the network of a first address and the number of its host bits."""
+    network: Network
     if host_bits < 2:  # it has a method of its own for its hosts
-        small: Network = _TYPES[family]((first, BITS[family] - host_bits))
-        return small
+        network = _TYPES[family]((first, BITS[family] - host_bits))
+        return network
     # Its constructor, which checks mask and host bits, takes ten times as long as a copy.
-    network: Network = object.__new__(_TYPES[family])
+    network = object.__new__(_TYPES[family])
     for name, value in _attributes(family, host_bits).items():
         setattr(network, name, value)
     network.network_address = _ADDRESSES[family](first)

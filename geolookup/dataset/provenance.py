@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from geolookup.contract.schema import Schema
-    from geolookup.dataset.networks import PrefixSearch
 
 
 class Explanation(dict[str, Any]):
@@ -39,14 +38,14 @@ class Explanation(dict[str, Any]):
         return f"<geolookup.Explanation {', '.join(decided) or 'unknown'}>"
 
 
-def explain(state: PrefixSearch, sources: Sequence[Source], ip: object, data: Any) -> Explanation:
+def explain(dataset: Dataset, sources: Sequence[Source], ip: object, data: Any) -> Explanation:
     """Return which of the sources decided each layer of an address, and the values; see Engine.
 
     ``data`` is the member of the answer. Of a private address the private layers are explained.
     Raises InvalidAddressError, PrivateAddressError if the dataset has no private layers, and
     DatasetError if an index of the dataset points outside its table.
     """
-    network, dataset = network_of(state, ip), state.dataset
+    network = network_of(dataset, ip)
     family, value = parse(ip)
     explained = Explanation(ip=canonical(family, value), network=str(network))
     family, value = effective(family, value)

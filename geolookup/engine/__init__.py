@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
+    from geolookup.compiled import CompiledPath
     from geolookup.contract.types import FieldNames
     from geolookup.dataset.metadata import Metadata
     from geolookup.history.timeline import History
-    from geolookup.overlays import CompiledPath
     from geolookup.signing.keys import PublicKey
     from geolookup.signing.trust import TrustedKeys
     from geolookup.store.in_force import AsOf
@@ -327,7 +327,7 @@ def _location(
         base = DatasetPath(path, requirements)
     if overlay is None:
         return base
-    from geolookup.overlays import CompiledPath
+    from geolookup.compiled import CompiledPath
 
     return CompiledPath(os.path.abspath(overlay), requirements, base)
 

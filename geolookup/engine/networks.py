@@ -52,7 +52,7 @@ class NetworkAnswers(ManyAnswers):
         state = self._open_state()
         data = state.envelopes([ip], 0)[0]["data"]
         try:
-            return explain(state, state.dataset.manifest.metadata().sources, ip, data)
+            return explain(state.dataset, state.dataset.manifest.metadata().sources, ip, data)
         except InvalidAddressError as error:
             if issubclass(type(ip), (list, tuple)):  # isinstance would ask a hostile object
                 error.add_note("explain reads one address: call it for each of them")
@@ -161,10 +161,11 @@ class NetworkAnswers(ManyAnswers):
 
     def _selection(self, call: str, where: Where, by: Any, limits: dict[str, Any]) -> Selection:
         from geolookup.prefixes.conditions import conditions_of
-        from geolookup.prefixes.select import checked_selection, question
+        from geolookup.prefixes.possible_values import check_values
+        from geolookup.prefixes.select import Selection
+        from geolookup.tables.row_tables import row_tables
 
         dataset = self._open_state().dataset
         conditions = conditions_of(where, call, dataset.schema)
-        return checked_selection(
-            dataset, question(call, conditions, dataset.schema, by=by, **limits)
-        )
+        check_values(row_tables(dataset), conditions)
+        return Selection(dataset, conditions, call, by=by, **limits)

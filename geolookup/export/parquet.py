@@ -17,7 +17,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.export.formats import Counts, Values
 from geolookup.export.ranges import TYPED_FORMS, FieldRanges, origin
 from geolookup.files.parquet import GroupSink
-from geolookup.filesystem.atomic import fsync_file, fsync_folder
+from geolookup.filesystem.atomic import fsync
 from geolookup.progress import Progress
 
 #: Rows after which a row group ends, and a file.
@@ -34,7 +34,7 @@ def write(dataset: Dataset, target: Path, values: Values, progress: Progress) ->
         folder.mkdir()
         schema = ranges.schema(family).with_metadata(about)
         count += _write_files(folder, schema, ranges.batches(family))
-        fsync_folder(folder)
+        fsync(folder)
     return {ranges.form.counted: count}
 
 
@@ -45,7 +45,7 @@ def _write_files(folder: Path, schema: pa.Schema, batches: Iterator[pa.RecordBat
     while first is not None or not number:
         path = folder / f"part-{number:05}.parquet"
         count += _write_file(path, schema, chain([first] if first else [], batches))
-        fsync_file(path)
+        fsync(path)
         number, first = number + 1, next(batches, None)
     return count
 

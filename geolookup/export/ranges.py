@@ -18,14 +18,14 @@ from geolookup.contract.fields import STORED, Field
 from geolookup.contract.paths import resolve_fields
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import I64, U64
+from geolookup.dataset.intervals import I64, Addresses
 from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import public_ranges
 from geolookup.errors import ExportError
 from geolookup.export.formats import Values
 from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.field_columns import FieldColumns
-from geolookup.prefixes.spans import Halves, Spans, join
+from geolookup.prefixes.spans import Spans, join
 from geolookup.prefixes.texts import address_texts, cidr_texts
 from geolookup.progress import Progress
 
@@ -79,7 +79,7 @@ class Form(NamedTuple):
 def as_texts(spans: Spans) -> Rows:
     """Return the ends of ranges as texts."""
     ends = spans.first, spans.last
-    return Rows([address_texts(spans.family, *end) for end in ends], np.arange(len(spans)))
+    return Rows([address_texts(spans.family, end) for end in ends], np.arange(len(spans)))
 
 
 def as_prefixes(spans: Spans) -> Rows:
@@ -94,16 +94,11 @@ def as_values(spans: Spans) -> Rows:
     return Rows(ends, np.arange(len(spans)))
 
 
-def values_of(family: int, addresses: Halves) -> pa.Array:
+def values_of(family: int, addresses: Addresses) -> pa.Array:
     """Return addresses of a family: of IPv4 uint32, of IPv6 16 bytes in network order."""
-    return _numbers(*addresses) if family == 4 else _bytes(*addresses)
-
-
-def _numbers(_high: U64, low: U64) -> pa.Array:
-    return pa.array(low.astype(np.uint32))
-
-
-def _bytes(high: U64, low: U64) -> pa.Array:
+    low, high = addresses.halves()
+    if family == 4:
+        return pa.array(low.astype(np.uint32))
     # Halves high and low, big-endian: 16 bytes in network order.
     data = np.stack([high, low], axis=1).astype(">u8")
     return pa.Array.from_buffers(_IPV6, len(high), [None, pa.py_buffer(data)])

@@ -18,8 +18,6 @@ from geolookup.tables.locate import is_text
 
 _BYTES = pa.large_binary()
 _NULL = pa.scalar(None, _BYTES)
-#: Rows that are joined at a time: their texts remain in the cache of a core.
-_ROWS = 1 << 14
 
 
 def join(*parts: pa.Array | bytes, delimiter: bytes = b"") -> pa.Array:
@@ -47,8 +45,7 @@ class TextSink:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write rows."""
-        for begin in range(0, len(batch), _ROWS):
-            self._stream.write(bytes_of(self._render(batch.slice(begin, _ROWS))))
+        self._stream.write(bytes_of(self._render(batch)))
 
     def close(self) -> None:
         """Do nothing: every row is written."""

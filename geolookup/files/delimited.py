@@ -33,7 +33,7 @@ from geolookup.files.text_blocks import read_full, record_blocks
 from geolookup.filesystem.signatures import START_BYTES
 from geolookup.parallel import in_order
 
-_BLOCK = 1 << 22
+_BLOCK = 1 << 21
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _ROW = re.compile(r"Row #(\d+)")
 _LINE_END = re.compile(rb"\r\n|\r|\n|\Z")

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from geolookup.tables.locate import parse_chunk
 
-U64 = NDArray[np.uint64]
-_HALF = np.uint64(32)
 #: The upper 96 bits of an IPv4-mapped address, ::ffff:0:0/96: 0, and 32 bits of this value.
 _MAPPED = np.uint64(0xFFFF)
 #: Values that wait, at least, before they are sorted.
@@ -26,47 +24,31 @@ class DistinctAddresses:
     """Counts distinct addresses. An IPv4-mapped address counts as the IPv4 address."""
 
     def __init__(self) -> None:
-        self._ipv4 = _Distinct(np.dtype(np.uint32))
         # 16 bytes compare like the address; equal texts of 16 bytes are equal bytes.
-        self._ipv6 = _Distinct(np.dtype("S16"))
+        self._sorted: list[NDArray[Any]] = [np.empty(0, np.uint32), np.empty(0, "S16")]
+        self._waiting: list[list[NDArray[Any]]] = [[], []]
 
     @property
     def count(self) -> int:
         """The number of distinct addresses."""
-        return self._ipv4.count + self._ipv6.count
+        self._sort()
+        return sum(map(len, self._sorted))
 
     def add(self, addresses: pa.Array) -> None:
         """Add a column of valid addresses, of any type of ``Engine.enrich``."""
         parsed = parse_chunk(addresses)
-        families, highs, lows = parsed.family, parsed.high, parsed.low
-        is_mapped = (families == 6) & (highs == 0) & (lows >> _HALF == _MAPPED)
-        is_ipv4 = (families == 4) | is_mapped
-        self._ipv4.add(lows[is_ipv4].astype(np.uint32))
-        is_ipv6 = (families == 6) & ~is_mapped
-        halves = np.stack([highs[is_ipv6], lows[is_ipv6]], axis=1).astype(">u8")
-        self._ipv6.add(halves.view("S16").ravel())
-
-
-class _Distinct:
-    """Distinct values: sorted ones, and those that wait."""
-
-    def __init__(self, kind: np.dtype[Any]) -> None:
-        self._sorted = np.empty(0, kind)
-        self._waiting: list[NDArray[Any]] = []
-        self._count_waiting = 0
-
-    @property
-    def count(self) -> int:
-        self._sort()
-        return len(self._sorted)
-
-    def add(self, values: NDArray[Any]) -> None:
-        fresh = np.unique(values)
-        self._waiting.append(fresh)
-        self._count_waiting += len(fresh)
-        if self._count_waiting > max(_WAITING, len(self._sorted)):
+        is_mapped = (parsed.high == 0) & (parsed.low >> np.uint64(32) == _MAPPED)
+        is_ipv4 = (parsed.family == 4) | is_mapped
+        ipv4 = parsed.low[is_ipv4].astype(np.uint32)
+        halves = np.stack([parsed.high, parsed.low], axis=1)[~is_ipv4].astype(">u8")
+        for waiting, values in zip(self._waiting, (ipv4, halves.view("S16").ravel()), strict=True):
+            waiting.append(np.unique(values))
+        if sum(len(values) for waiting in self._waiting for values in waiting) > max(
+            _WAITING, *map(len, self._sorted)
+        ):
             self._sort()
 
     def _sort(self) -> None:
-        self._sorted = np.unique(np.concatenate([self._sorted, *self._waiting]))
-        self._waiting, self._count_waiting = [], 0
+        groups = zip(self._sorted, self._waiting, strict=True)
+        self._sorted = [np.unique(np.concatenate([one, *waiting])) for one, waiting in groups]
+        self._waiting = [[], []]

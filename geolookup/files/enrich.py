@@ -1,4 +1,4 @@
-"""Files with columns of answers after their own columns.
+"""A file with columns of answers after its own columns.
 
 Strategy: rows are read, enriched, counted and written a batch at a time. A thread writes while the
 next batches are read and looked up; other threads parse. Only the addresses and instants pass
@@ -9,10 +9,10 @@ error codes, and whether anything is known; both are counted.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,10 +24,12 @@ from geolookup.errors import (
     InvalidAddressError,
     PrivateAddressError,
     TableFileError,
+    count_text,
 )
 from geolookup.files.byte_streams import STANDARD, input_name, open_output
 from geolookup.files.refused import InvalidRows
 from geolookup.files.row_streams import (
+    Others,
     ReadOptions,
     Rows,
     WriteOptions,
@@ -38,6 +40,7 @@ from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, Ta
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.kernel.lookups import state_of
 from geolookup.parallel import in_order
+from geolookup.progress import RowProgress
 from geolookup.tables import enrich
 from geolookup.tables.generations import RowsWithoutGeneration
 from geolookup.tables.locate import CHUNK
@@ -45,18 +48,18 @@ from geolookup.tables.take import of_table
 
 #: Names inside the engine of the addresses, the instants, and the instants of generations.
 _ADDRESS, _TIME, _AS_OF = "0", "1", "2"
-#: Called after each batch with the fraction of the file that was read, None if unknown.
-Step = Callable[[float | None], None]
 
 
 @dataclass(frozen=True, slots=True)
 class EnrichOptions:
-    """How to enrich every file."""
+    """How to enrich a file."""
 
     column: str  # of the addresses
     fields: tuple[str, ...] = ()  # none: all but ip and error_code
     prefix: str = ""
-    on_invalid: str | None = None  # None: null, but a file without any address is refused
+    on_invalid: Literal["null", "raise"] | None = (
+        None  # None: null, but a file without any address is refused
+    )
     at: int | None = None  # the instant of all rows, Unix seconds; None: now
     time_column: str | None = None  # or the column of each row's instant
     as_of_column: str | None = None  # of instants; the generation in force then answers the row
@@ -84,17 +87,28 @@ class Counts:
     located: int = 0
     invalid: int = 0
     private: int = 0
+    seconds: float = 0.0
     without_generation: RowsWithoutGeneration = field(default_factory=RowsWithoutGeneration)
     notes: list[str] = field(default_factory=list)  # about rows that were not read
 
+    def report(self, engine: Engine) -> list[str]:
+        """Return lines about rows that were not read or answered, and the closing line."""
+        without = self.without_generation
+        answered = self.rows - without.total - self.invalid - self.private
+        closing = (
+            f"{count_text(self.rows, 'row')}, {self.located:,} located, "
+            f"{answered - self.located:,} unknown, {self.invalid:,} invalid, "
+            f"{self.private:,} private in {self.seconds:.1f} s"
+        )
+        unanswered = without.lines(engine.generations()) if without.total else []
+        return [*self.notes, *unanswered, closing]
+
 
 class EnrichedRows:
-    """The rows of one file, enriched; ``name`` is the file's, for messages."""
+    """The rows of one file, enriched."""
 
-    def __init__(
-        self, engine: Engine, rows: Rows, options: EnrichOptions, name: str, counts: Counts
-    ) -> None:
-        self._rows, self._options, self._name, self._counts = rows, options, name, counts
+    def __init__(self, engine: Engine, rows: Rows, options: EnrichOptions, counts: Counts) -> None:
+        self._rows, self._options, self._counts = rows, options, counts
         #: the user's columns of rows that the engine has not returned yet
         self._waiting: deque[pa.RecordBatch] = deque()
         with self._explain_errors():
@@ -110,7 +124,7 @@ class EnrichedRows:
         twice = {*new.names} & {*rows.schema.names}
         if twice:
             problem = f"column {min(twice)!r} exists already"
-            raise TableFileError(name, problem, "pass --prefix")
+            raise TableFileError(rows.stream.name, problem, "pass --prefix")
 
     def _enrich(self, engine: Engine) -> Any:
         options, state = self._options, state_of(engine)
@@ -155,7 +169,7 @@ class EnrichedRows:
         """Yield the batches to write, in the order of the rows, and count them."""
         options, counts = self._options, self._counts
         keep = options.on_invalid is not None or self._rows.malformed is not None
-        invalid_rows = InvalidRows(self._name, options.column, options.clean, keep)
+        invalid_rows = InvalidRows(self._rows.stream.name, options.column, options.clean, keep)
         with self._explain_errors():
             for batch in self._reader:
                 rows, (codes, is_known) = self._waiting.popleft(), batch.columns[-2:]
@@ -179,9 +193,9 @@ class EnrichedRows:
             yield
         except ContractError as error:
             remedy = "pass --on-invalid null to keep such rows"
-            raise self._rows.numbers.error(self._name, error, remedy) from error
+            raise self._rows.error(error, remedy) from error
         except (TypeError, ValueError) as error:
-            raise self._rows.numbers.error(self._name, error, remedy_of(error)) from error
+            raise self._rows.error(error, remedy_of(error)) from error
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
@@ -193,36 +207,46 @@ def enrich_file(
     source: TableFile,
     target: TableFile,
     options: EnrichOptions,
-    counts: Counts,
-    step: Step,
     *,
     force: bool = True,
-) -> None:
-    """Write ``target`` completely or not at all; ``force`` replaces an existing file.
+) -> Counts:
+    """Write ``target`` completely or not at all, and show the progress; return the counts.
 
-    Raises TableFileError for an unusable input, OutputError for an output
-    that cannot be written, BrokenPipeError.
+    ``force`` replaces an existing file. Raises TableFileError for an unusable input, OutputError
+    for an output that cannot be written, BrokenPipeError.
     """
-    before, name, keys = counts.rows, input_name(source.path), options.keys()
-    read_format, write_format = source.kind.format, target.kind.format
-    others = "as_is" if read_format.is_like(write_format) else "typed"
-    read_options = ReadOptions(
-        name, (*keys,), others, options.delimiter, options.header, key_options=keys
+    counts, progress = Counts(), RowProgress()
+    keys, write = options.keys(), _writer(target)
+    others: Others = "as_is" if source.format.is_like(target.format) else "typed"
+    name, delimiter = input_name(source.path), options.delimiter
+    read_options = ReadOptions(name, (*keys,), others, delimiter, options.header, key_options=keys)
+    write_options = WriteOptions(
+        delimiter if source.format is target.format else None, options.header
     )
-    delimiter = options.delimiter if read_format is write_format else None
-    if write_format.write is None:
-        problem, remedy = f"{write_format.name} is read only", "name another by --output-format"
-        raise TableFileError(target.path, problem, remedy)
-    if target.path == STANDARD and not write_format.is_text:
-        problem = f"{write_format.name} cannot be written to standard output"
-        raise TableFileError(target.path, problem, "name a file")
-    with open_table(source, read_options) as table:
-        answers = EnrichedRows(engine, table.rows, options, name, counts)
-        with open_output(target.path, target.kind.compression, force=force) as out:
-            write_options = WriteOptions(delimiter, options.header)
-            sink = write_format.write(out, answers.schema, write_options)
-            with in_order(sink.write, answers.batches(), 1) as written:
-                for _ in written:
-                    step(table.fraction(counts.rows - before))
+    if options.threads is not None:
+        pa.set_cpu_count(options.threads)  # limits Arrow's own threads
+    with open_table(source, read_options) as rows:
+        answers = EnrichedRows(engine, rows, options, counts)
+        with open_output(target.path, target.packing, force=force) as out:
+            sink = write(out, answers.schema, write_options)
+            try:
+                with in_order(sink.write, answers.batches(), 1) as written:
+                    for _ in written:
+                        progress.show(counts.rows, rows.fraction(counts.rows))
+            finally:
+                progress.clear()
             sink.close()
-        counts.notes += table.malformed_notes()
+        counts.notes += rows.notes()
+    counts.seconds = progress.seconds
+    return counts
+
+
+def _writer(target: TableFile) -> Any:
+    """Return the function that writes a file; TableFileError if none can."""
+    if target.format.write is None:
+        problem, remedy = f"{target.format.name} is read only", "name another by --output-format"
+        raise TableFileError(target.path, problem, remedy)
+    if target.path == STANDARD and not target.format.is_text:
+        problem = f"{target.format.name} cannot be written to standard output"
+        raise TableFileError(target.path, problem, "name a file")
+    return target.format.write

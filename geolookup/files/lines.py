@@ -110,17 +110,21 @@ def read_json(stream: InputStream, options: ReadOptions) -> Rows:
             read = _schema_of({key: types[key] or pa.string() for key in options.keys})
     has_lines = options.others == "as_is"
     schema = read.append(pa.field(LINE, pa.large_binary())) if has_lines else read
-    numbers = RowNumbers()
+    numbers, dropped = RowNumbers(), set[str]()
 
     def batches(parts: Iterable[Lines]) -> Iterator[pa.RecordBatch]:
         for lines in parts:
             numbers.add(lines.numbers)
-            table = parse(lines, read).select(read.names)
+            table = parse(lines, read, "infer" if options.others == "typed" else "ignore")
+            if not table.schema.equals(read):  # members that the first block lacks
+                dropped.update(path for path in paths(table.schema) if path not in paths(read))
+                table = parse(lines, read)
             columns = [column.combine_chunks() for column in table.columns]
             yield pa.record_batch([*columns, lines.texts] if has_lines else columns, schema=schema)
 
     rows = batches([] if first is None else chain([first], blocks))
-    return Rows(schema, explained_batches(rows, options.name, "JSON"), numbers=numbers)
+    explained = explained_batches(rows, options.name, "JSON")
+    return Rows(schema, explained, numbers=numbers, dropped=dropped)
 
 
 def _texts(schema: pa.Schema) -> Iterator[pa.Field]:
@@ -171,18 +175,15 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
     """
     # Arrow crashes on a bare ``null`` before the first object.
     if not pc.all(pc.starts_with(lines.texts, b"{")).as_py():
-        raise _error(lines, schema, "")
+        raise _error(lines, schema)
     if schema is None or unexpected == "infer":  # Arrow makes types that are as deep as the values
         _check_depth(lines)
     try:
         table = _table(lines, schema, unexpected)
-    except MemoryError:  # Arrow's is an ArrowException too
-        raise
-    except pa.ArrowException as error:
+    except pa.ArrowInvalid as error:
         raise _error(lines, schema, str(error)) from None  # Arrow's text quotes cells
-    # "{} {}" in one line is two objects for Arrow.
-    if table.num_rows != len(lines.texts):
-        raise _error(lines, schema, "")
+    if table.num_rows != len(lines.texts):  # "{} {}" in one line is two objects for Arrow
+        raise _error(lines, schema)
     return table
 
 
@@ -210,18 +211,26 @@ def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
     )
 
 
-def _error(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
-    """Return the error for lines that Arrow refuses with the text ``cause``."""
+def _error(lines: Lines, schema: pa.Schema | None, cause: str = "") -> TextError:
+    """Return the error for the first of lines that Arrow refuses."""
     for number, text in zip(lines.numbers, lines.texts, strict=True):
         if _object(text.as_py()) is None:
             return _no_object(number)
-    line = _first_bad_line(lines, schema)
-    if cause.startswith("JSON parse error") and "Column(" not in cause:
-        return TextError("a text is malformed, or a number too large", "repair it", line)
+    first, end = 0, len(lines.texts)
+    while end - first > 1:
+        # Bisection: log2(n) parses of a block instead of one for each line.
+        middle = (first + end) // 2
+        # Lines before ``first`` agree in their types; the first that differs is before ``end``.
+        try:
+            _table(Lines(lines.texts[:middle], lines.numbers), schema, "ignore")
+        except pa.ArrowInvalid as error:
+            end, cause = middle, str(error)
+        else:
+            first = middle
     key = _KEY.search(cause)
     member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
-    problem = f"{member} occurs twice" if "twice" in cause else f"{member} changes its type"
-    return TextError(problem, "write each member once, with one type", line)
+    problem = f"{member} changes its type, occurs twice or is malformed"
+    return TextError(problem, "write each once, with one type", int(lines.numbers[first]))
 
 
 def _no_object(line: int) -> TextError:
@@ -235,24 +244,6 @@ def _object(text: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _first_bad_line(lines: Lines, schema: pa.Schema | None) -> int:
-    """Return the number of the first line that Arrow refuses; at least one of ``lines`` is."""
-    first, end = 0, len(lines.texts)
-    while end - first > 1:
-        # Bisection: log2(n) parses of a block instead of one for each line.
-        middle = (first + end) // 2
-        # Lines before ``first`` agree in their types; the first that differs is before ``end``.
-        try:
-            _table(Lines(lines.texts[:middle], lines.numbers), schema, "ignore")
-        except MemoryError:  # Arrow's is an ArrowException too
-            raise
-        except pa.ArrowException:
-            end = middle
-        else:
-            first = middle
-    return int(lines.numbers[first])
 
 
 def write_json(stream: Any, schema: pa.Schema, _options: WriteOptions) -> TextSink:

@@ -54,6 +54,8 @@ SHAPES = {
         ("vhost_clf", _HOST + _COMMON),
     )
 }
+#: The name of lines that begin with an address.
+LINES = "lines"
 #: The text of a line that is not of the format.
 _MALFORMED = "malformed"
 #: The fields that ``ReadOptions.log_fields`` may add.
@@ -75,33 +77,28 @@ _Split = Callable[[pa.Array], tuple[dict[str, pa.Array], Bools]]
 def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None) -> Rows:
     """Return the fields of each line as columns; ``shape`` is one of SHAPES, None: any format.
 
-    Lines of another form that begin with an address have two columns, ``ip`` and ``line``. Raises
-    TableFileError if no line of the first ones has one of these forms.
+    Of LINES that begin with an address the columns are ``ip`` and ``line``. Raises TableFileError
+    if none of the first lines is of a known format or begins with an address.
     """
     blocks = lines_of(stream.plain, options.name)
     first = next(blocks, _NO_LINES)
-    sample, blocks = first.texts[:_SAMPLE].to_pylist(), chain([first], blocks)
-    fields = next((line for line in sample if line.startswith(_FIELDS)), None)
+    sample, blocks = first.texts[:_SAMPLE], chain([first], blocks)
+    fields = next((line for line in sample.to_pylist() if line.startswith(_FIELDS)), None)
     if shape is None and fields is not None:
         return _w3c(blocks, fields, options)
-    shape = shape or _shape_of(first.texts[:_SAMPLE], options.name)
-    if shape is None:
-        return _whole_lines(blocks, options)
-    pattern = SHAPES[shape]
-    names = [*re.findall(r"\?P<(\w+)>", pattern), _MALFORMED]
+    shape = shape or _shape_of(sample, options.name)
+    if shape == LINES:
+        rows = _rows(blocks, _selected(["ip", "line"], options), _begin, options)
+        return replace(rows, malformed=None)
+    names = [*re.findall(r"\?P<(\w+)>", SHAPES[shape]), _MALFORMED]
     selected = _selected(names, options)
     # RE2 is faster with fewer groups.
     groups = re.compile(rf"\?P<(?!(?:{'|'.join([*selected, TIME])})>)\w+>")
-    return _rows(blocks, selected, _splitter(groups.sub("?:", pattern)), options)
+    return _rows(blocks, selected, _splitter(groups.sub("?:", SHAPES[shape])), options)
 
 
-def read_lines(stream: InputStream, options: ReadOptions) -> Rows:
-    """Return two columns, ``ip`` and ``line``, of lines that begin with an address."""
-    return _whole_lines(lines_of(stream.plain, options.name), options)
-
-
-def _shape_of(sample: pa.Array, name: str) -> str | None:
-    """Return the name of the shape of lines; None if they only begin with an address."""
+def _shape_of(sample: pa.Array, name: str) -> str:
+    """Return the name of the shape of lines, LINES if they only begin with an address."""
     matches = {
         shape: pc.sum(pc.match_substring_regex(sample, pattern)).as_py() or 0
         for shape, pattern in SHAPES.items()
@@ -112,7 +109,7 @@ def _shape_of(sample: pa.Array, name: str) -> str | None:
         return next(shape for shape, count in matches.items() if count * 2 >= most)
     texts = [line.decode("latin-1") for line in sample.to_pylist()]
     if any(node_address(re.split(r"[\s,]", text)[0]) for text in texts):
-        return None
+        return LINES
     remedy = "annotate and grep find addresses in any text"
     if texts[0].startswith("{"):
         remedy = "pass --input-format jsonl and --ip-column, such as request.remote_ip"
@@ -168,6 +165,11 @@ def _splitter(pattern: str) -> _Split:
     return split
 
 
+def _begin(lines: pa.Array) -> tuple[dict[str, pa.Array], Bools]:
+    addresses = pc.replace_substring_regex(lines, rb"(?s)[ \t].*", b"")
+    return {"ip": addresses, "line": lines}, np.zeros(len(lines), bool)
+
+
 def _without(column: pa.Array, rows: Bools) -> pa.Array:
     """Return a column with nulls in some rows."""
     return (
@@ -207,8 +209,9 @@ def _w3c(blocks: Iterator[Lines], fields: bytes, options: ReadOptions) -> Rows:
             yield Lines(lines.texts.filter(rest), lines.numbers[~is_directive])
 
     def split(lines: pa.Array) -> tuple[dict[str, pa.Array], Bools]:
-        separator = b"\t" if pc.any(pc.match_substring(lines, b"\t")).as_py() else b" "
-        cells = pc.split_pattern(lines, separator)
+        # IIS writes blanks, CloudFront tabs.
+        has_tabs = np.asarray(pc.match_substring(lines, b"\t")).sum() * 2 > len(lines)
+        cells = pc.split_pattern(lines, b"\t" if has_tabs else b" ")
         wrong = np.asarray(pc.list_value_length(cells)) != len(names)
         flat = cells.filter(pa.array(~wrong)).flatten()
         first = (np.cumsum(~wrong) - 1) * len(names)
@@ -228,12 +231,3 @@ def _w3c(blocks: Iterator[Lines], fields: bytes, options: ReadOptions) -> Rows:
         return columns, wrong
 
     return _rows(records(), _selected([*names, _MALFORMED], options), split, options)
-
-
-def _whole_lines(blocks: Iterator[Lines], options: ReadOptions) -> Rows:
-    def split(lines: pa.Array) -> tuple[dict[str, pa.Array], Bools]:
-        addresses = pc.replace_substring_regex(lines, rb"(?s)[ \t].*", b"")
-        return {"ip": addresses, "line": lines}, np.zeros(len(lines), bool)
-
-    rows = _rows(blocks, _selected(["ip", "line"], options), split, options)
-    return replace(rows, malformed=None)

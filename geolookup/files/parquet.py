@@ -51,8 +51,8 @@ def read_parquet(stream: InputStream, options: ReadOptions) -> Rows:
             pa.record_batch([*map(pa.Array.cast, batch.columns, schema.types)], schema=schema)
             for batch in file.iter_batches(_BATCH, columns=columns)
         )
-        batches = explained_batches(batches, options.name, _KIND)
-        return Rows(schema, batches, file.metadata.num_rows)
+        explained = explained_batches(batches, options.name, _KIND)
+        return Rows(schema, explained, file.metadata.num_rows)
 
 
 def write_parquet(stream: Any, schema: pa.Schema, _options: WriteOptions) -> GroupSink:

@@ -35,8 +35,8 @@ class InvalidRows:
         self.cleanable += would_clean(texts)
         has_texts = len(rows) == len(addresses) > addresses.null_count
         if has_texts and not self.sampled and not self.keep:
-            word = f"{len(rows):,} rows" if len(rows) > 1 else "row"
-            problem = f"the first {word} hold no address in column {self.column!r}"
+            first = f"the first {len(rows):,} rows hold" if len(rows) > 1 else "the row holds"
+            problem = f"{first} no address in column {self.column!r}"
             raise TableFileError(self.name, problem, self._remedy())
         self.sampled = self.sampled or len(addresses)
 

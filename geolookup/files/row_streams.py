@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -85,12 +85,6 @@ class RowNumbers:
                 return int(numbers[row - before])
         return self._first + row
 
-    def error(self, name: str, error: Exception, remedy: str) -> TableFileError:
-        """Return an error that names the file, and the row if a note has it."""
-        row = row_of(error)
-        number = None if row is None else self.of(row)
-        return TableFileError(name, str(error), remedy, row=number)
-
 
 @dataclass(slots=True)
 class MalformedLines:
@@ -120,17 +114,28 @@ class Rows:
     batches: Iterator[pa.RecordBatch]
     total: int | None = None  # rows, if the file states their number in advance
     numbers: RowNumbers = field(default_factory=RowNumbers)
-    malformed: MalformedLines | None = None  # filled in while the rows are read
+    malformed: MalformedLines | None = None  # of a log, filled in while the rows are read
+    dropped: set[str] = field(default_factory=set)  # members of JSON without a column
+    stream: Any = None  # the InputStream of an open file
 
+    def fraction(self, done: int) -> float | None:
+        """Return the part that was read, 0 to 1, after ``done`` rows; None if unknown."""
+        part: float | None = done / self.total if self.total else self.stream.fraction()
+        return part
 
-class Sink(Protocol):
-    """Writes record batches of one schema; the file is complete after ``close``."""
+    def error(self, error: Exception, remedy: str) -> TableFileError:
+        """Return an error that names the file, and the row if a note has it."""
+        row = row_of(error)
+        number = None if row is None else self.numbers.of(row)
+        return TableFileError(self.stream.name, str(error), remedy, row=number)
 
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
-
-    def close(self) -> None:
-        """Write the remaining rows and the end of the file; the byte stream stays open."""
+    def notes(self) -> list[str]:
+        """Return lines about malformed lines and dropped members, after the file was read."""
+        notes = [self.malformed.text()] if self.malformed and self.malformed.count else []
+        if self.dropped:
+            names = ", ".join(sorted(name for name in self.dropped if not holds_address(name)))
+            notes.append(f"members that the first 4 MiB lack were dropped: {names}")
+        return [f"{self.stream.name}: {note}" for note in notes]
 
 
 def paths(schema: Iterable[pa.Field]) -> list[str]:

@@ -22,11 +22,10 @@ from geolookup.dataset.intervals import F64
 from geolookup.engine import Engine
 from geolookup.files.logs import LOG_FIELDS, STATUS, TIME
 from geolookup.files.refused import InvalidRows
-from geolookup.files.row_streams import column_at
+from geolookup.files.row_streams import Rows, column_at
 from geolookup.files.table_files import (
     TIME_COLUMN,
     AddressColumn,
-    OpenTable,
     TableFile,
     TimeColumn,
     open_addresses,
@@ -34,7 +33,7 @@ from geolookup.files.table_files import (
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.kernel.lookups import state_of
-from geolookup.progress import RowProgress
+from geolookup.progress import Progress
 from geolookup.tables.locate import (
     chunks,
     clean_column,
@@ -236,7 +235,7 @@ def count_files(
     ``times`` is the column of the rows' instants; None: they and status codes are not read. Raises
     TableFileError for a file that cannot be read.
     """
-    progress = RowProgress()
+    progress = Progress()
     try:
         for file in files:
             _count_file(summary, file, column, times, progress)
@@ -249,37 +248,35 @@ def _count_file(
     file: TableFile,
     column: AddressColumn,
     times: TimeColumn | None,
-    progress: RowProgress,
+    progress: Progress,
 ) -> None:
     columns = {times.name: TIME_COLUMN} if times is not None and times.name else {}
     log_fields = () if times is None else LOG_FIELDS
-    with open_addresses(file, column, columns, log_fields) as table:
-        is_log = table.rows.malformed is not None
-        invalid = InvalidRows(table.stream.name, column.name, column.clean, is_log)
+    with open_addresses(file, column, columns, log_fields) as rows:
+        is_log = rows.malformed is not None
+        invalid = InvalidRows(rows.stream.name, column.name, column.clean, is_log)
         before = summary.addresses
-        for batch in table.rows.batches:
+        for batch in rows.batches:
             begin = summary.addresses - before
             instants = statuses = None
             if times is not None:
-                instants = _instants(table, batch, times, begin)
+                instants = _instants(rows, batch, times, begin)
                 statuses = batch.column(STATUS) if is_log else None
             addresses = column_at(batch, column.name)
             is_invalid = summary.add(
                 addresses, clean=column.clean, instants=instants, statuses=statuses
             )
             invalid.add(addresses, is_invalid)
-            progress.show(summary.addresses, table.fraction(summary.addresses - before))
-        summary.notes += [*invalid.notes(), *table.malformed_notes()]
+            progress.show(summary.addresses, rows.fraction(summary.addresses - before))
+        summary.notes += [*invalid.notes(), *rows.notes()]
 
 
-def _instants(
-    table: OpenTable, batch: pa.RecordBatch, times: TimeColumn, begin: int
-) -> Instants | None:
+def _instants(rows: Rows, batch: pa.RecordBatch, times: TimeColumn, begin: int) -> Instants | None:
     """Return the instants of the rows of a batch from ``begin`` on; None if the file has none."""
-    if times.name is None and table.rows.malformed is None:
+    if times.name is None and rows.malformed is None:
         return None
     try:
         seconds = unix_seconds(column_at(batch, times.name or TIME), times.zone, begin)
         return instants_of(seconds, begin)
     except (TypeError, ValueError) as error:
-        raise table.rows.numbers.error(table.stream.name, error, remedy_of(error)) from error
+        raise rows.error(error, remedy_of(error)) from error

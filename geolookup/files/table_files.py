@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
@@ -17,10 +17,10 @@ from geolookup.errors import TableFileError, near_match
 from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
 from geolookup.files.delimited import read_delimited, write_delimited
 from geolookup.files.lines import read_json, read_list, write_json
-from geolookup.files.logs import SHAPES, read_lines, read_log
+from geolookup.files.logs import LINES, SHAPES, read_log
 from geolookup.files.parquet import read_parquet, write_parquet
-from geolookup.files.row_streams import Others, ReadOptions, Rows, Sink, WriteOptions, column_at
-from geolookup.filesystem.unpacking import COMPRESSED, compression
+from geolookup.files.row_streams import Others, ReadOptions, Rows, WriteOptions, column_at
+from geolookup.filesystem.unpacking import compression
 from geolookup.tables.locate import address_reader
 
 #: The options that name columns, for messages.
@@ -29,7 +29,8 @@ AS_OF_COLUMN = "--as-of-column"
 #: A log that was rotated: ``access.log.1``, ``access.log-20261120``.
 _ROTATED = re.compile(r"\.log[.-][0-9]+(?=\.|$)")
 _Read = Callable[[InputStream, ReadOptions], Rows]
-_Write = Callable[[Any, pa.Schema, WriteOptions], Sink]
+#: Returns an object with ``write`` for batches, and ``close``.
+_Write = Callable[[Any, pa.Schema, WriteOptions], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,64 +64,19 @@ FORMATS = {
         TableFormat("parquet", (".parquet",), read_parquet, write_parquet, is_text=False),
         TableFormat("text", (".txt",), read_list),
         TableFormat("log", (".log",), read_log),
-        *(TableFormat(shape, (), partial(read_log, shape=shape)) for shape in SHAPES),
-        TableFormat("lines", (), read_lines),
+        *(TableFormat(shape, (), partial(read_log, shape=shape)) for shape in (*SHAPES, LINES)),
     )
 }
 _OF_SUFFIX = {suffix: one for one in FORMATS.values() for suffix in one.suffixes}
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A format and its compression."""
-
-    format: TableFormat
-    compression: str | None  # the ending that names it
-
-
-def known_kind(path: str) -> Kind | None:
-    """Return the kind that a file's suffixes name, None if they name none."""
-    packing = compression(path)
-    name = PurePath(path).name.lower().removesuffix(packing or "")
-    table_format = _OF_SUFFIX.get(PurePath(_ROTATED.sub(".log", name)).suffix)
-    return Kind(table_format, packing) if table_format else None
-
-
-def kind_of(path: str, format_name: str | None, option: str) -> Kind:
-    """Return the kind of a file; ``format_name`` takes precedence over the suffix.
-
-    ``option`` is the option that names a format, for messages. Raises TableFileError for an
-    unknown suffix, ValueError for an unknown format.
-    """
-    if format_name is not None:
-        if format_name not in FORMATS:
-            raise ValueError(f"no format {format_name!r}; {near_match(format_name, FORMATS)}")
-        return Kind(FORMATS[format_name], compression(path))
-    kind = known_kind(path)
-    if kind is None and path == STANDARD:
-        raise TableFileError(path, "a stream has no suffix", f"name the format by {option}")
-    if kind is None:
-        suffixes = " ".join(_OF_SUFFIX)
-        raise TableFileError(
-            path, f"the suffix is not one of {suffixes}", f"name the format by {option}"
-        )
-    return kind
-
-
-def path_in_format(path: PurePath, target: TableFormat) -> PurePath:
-    """Return a file's name in another format, without compression."""
-    # "a.csv.gz" becomes "a.jsonl".
-    while path.suffix.lower() in (*COMPRESSED, *_OF_SUFFIX):
-        path = path.with_suffix("")
-    return path.with_name(path.name + target.suffixes[0])
-
-
-@dataclass(frozen=True, slots=True)
 class TableFile:
-    """A table file by its path, or standard input or output, and its format."""
+    """A table file by its path, or standard input or output; ``packing`` is a compression."""
 
     path: str
-    kind: Kind
+    format: TableFormat
+    packing: str | None  # the ending that names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,80 +97,47 @@ class TimeColumn:
     zone: str | None = None  # the IANA zone of instants without an offset
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTable:
-    """The rows of an open table file."""
-
-    rows: Rows
-    stream: InputStream
-
-    def fraction(self, done: int) -> float | None:
-        """Return the part that was read, 0 to 1, after ``done`` rows; None if unknown."""
-        return done / self.rows.total if self.rows.total else self.stream.fraction()
-
-    def malformed_notes(self) -> list[str]:
-        """Return a line about malformed lines, if any, after the file was read."""
-        lines = self.rows.malformed
-        return [f"{self.stream.name}: {lines.text()}"] if lines and lines.count else []
+def known_file(path: str) -> TableFile | None:
+    """Return the file of a path whose suffixes name a format, None if they name none."""
+    packing = compression(path)
+    name = PurePath(path).name.lower().removesuffix(packing or "")
+    table_format = _OF_SUFFIX.get(PurePath(_ROTATED.sub(".log", name)).suffix)
+    return TableFile(path, table_format, packing) if table_format else None
 
 
-@contextmanager
-def open_table(file: TableFile, options: ReadOptions) -> Iterator[OpenTable]:
-    """Open a file for reading; raises TableFileError for a file that cannot be read."""
-    with open_input(file.path, file.kind.compression) as stream:
-        yield OpenTable(file.kind.format.read(stream, options), stream)
+def table_file(path: str, format_name: str | None, option: str) -> TableFile:
+    """Return the file of a path; ``format_name`` takes precedence over the suffix.
 
-
-@contextmanager
-def open_addresses(
-    file: TableFile,
-    column: AddressColumn,
-    more: Mapping[str, str] | None = None,
-    log_fields: tuple[str, ...] = (),
-) -> Iterator[OpenTable]:
-    """Open a file to read its column of addresses, and ``more`` columns after it.
-
-    ``more`` has the option that names each of them. The ``log_fields`` of a log come last.
-    ``column_at`` returns them. Raises TableFileError for a missing column, and if the type of the
-    first holds no addresses.
+    ``option`` is the option that names a format, for messages. Raises TableFileError for an
+    unknown suffix, ValueError for an unknown format.
     """
-    name, key_options = input_name(file.path), {column.name: IP_COLUMN, **(more or {})}
-    options = ReadOptions(
-        name,
-        tuple(key_options),
-        "dropped",
-        column.delimiter,
-        header=column.header,
-        log_fields=log_fields,
-        key_options=key_options,
-    )
-    with open_table(file, options) as table:
-        try:
-            address_reader(column_at(table.rows.schema.empty_table(), column.name).type)
-        except TypeError as error:
-            raise TableFileError(name, str(error), f"name another by {IP_COLUMN}") from error
-        yield table
-
-
-def column_names(file: TableFile) -> list[str]:
-    """Return the names of the columns; raises TableFileError if the file cannot be read."""
-    # Cells of CSV need not be UTF-8 to read its names.
-    others: Others = "as_is" if file.kind.format.is_delimited else "typed"
-    with open_table(file, ReadOptions(file.path, (), others)) as table:
-        return list(table.rows.schema.names)
+    if format_name is not None:
+        if format_name not in FORMATS:
+            raise ValueError(f"no format {format_name!r}; {near_match(format_name, FORMATS)}")
+        return TableFile(path, FORMATS[format_name], compression(path))
+    file = known_file(path)
+    if file is None:
+        problem = f"the suffix is not one of {' '.join(_OF_SUFFIX)}"
+        problem = "a stream has no suffix" if path == STANDARD else problem
+        raise TableFileError(path, problem, f"name the format by {option}")
+    return file
 
 
 def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
-    """Yield the file that a path names, or the table files of a folder, in order.
+    """Yield the file that a path names, or the table files of a folder.
 
-    ``format_name`` takes precedence over the suffix of a file. Standard input is a list of
-    addresses by default. Raises TableFileError for an unknown suffix.
+    They are in order, without hidden ones. ``format_name`` takes precedence over the suffix of a
+    file. Standard input is a list of addresses by default. Raises TableFileError for an unknown
+    suffix.
     """
     if os.path.isdir(path):  # noqa: PTH112 - unlike pathlib it takes any name
-        yield from (TableFile(str(below), kind) for below, kind in files_of(Path(path)) if kind)
+        for parent, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            paths = (f"{parent}{os.sep}{name}" for name in sorted(names) if name[0] != ".")
+            yield from filter(None, map(known_file, paths))
     else:
         name = format_name or ("text" if path == STANDARD else None)
-        yield TableFile(path, kind_of(path, name, "--input-format"))
+        yield table_file(path, name, "--input-format")
 
 
 def check_other(source: str, output: str) -> None:
@@ -224,10 +147,40 @@ def check_other(source: str, output: str) -> None:
             raise TableFileError(output, "is the input", "name another file for the output")
 
 
-def files_of(folder: Path) -> Iterator[tuple[Path, Kind | None]]:
-    """Yield the files of a tree in order, except hidden ones, with their kind if it is known."""
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            if not name.startswith("."):
-                yield Path(parent, name), known_kind(name)
+@contextmanager
+def open_table(file: TableFile, options: ReadOptions) -> Iterator[Rows]:
+    """Open a file for reading; raises TableFileError for a file that cannot be read."""
+    with open_input(file.path, file.packing) as stream:
+        yield replace(file.format.read(stream, options), stream=stream)
+
+
+@contextmanager
+def open_addresses(
+    file: TableFile,
+    column: AddressColumn,
+    more: Mapping[str, str] | None = None,
+    log_fields: tuple[str, ...] = (),
+) -> Iterator[Rows]:
+    """Open a file to read its column of addresses, ``more`` columns, and ``log_fields`` of a log.
+
+    ``more`` has the option that names each of them; ``column_at`` returns the columns. Raises
+    TableFileError for a missing column, and if the type of the first holds no addresses.
+    """
+    name, keys = input_name(file.path), {column.name: IP_COLUMN, **(more or {})}
+    options = ReadOptions(
+        name, (*keys,), "dropped", column.delimiter, column.header, log_fields, keys
+    )
+    with open_table(file, options) as rows:
+        try:
+            address_reader(column_at(rows.schema.empty_table(), column.name).type)
+        except TypeError as error:
+            raise TableFileError(name, str(error), f"name another by {IP_COLUMN}") from error
+        yield rows
+
+
+def column_names(file: TableFile) -> list[str]:
+    """Return the names of the columns; raises TableFileError if the file cannot be read."""
+    # Cells of CSV need not be UTF-8 to read its names.
+    others: Others = "as_is" if file.format.is_delimited else "typed"
+    with open_table(file, ReadOptions(file.path, (), others)) as rows:
+        return list(rows.schema.names)

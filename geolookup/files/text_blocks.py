@@ -19,6 +19,7 @@ import numpy as np
 
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 _CACHED = 1 << 17
+_CHECK_FORMAT = "check that the file is of the format"
 #: Bytes of a line, and of a record of CSV: each is held in memory as a whole.
 LONGEST_LINE, LONGEST_RECORD = 1 << 28, 1 << 24
 
@@ -40,11 +41,9 @@ def line_blocks(
     before. A byte order mark is skipped. Raises TextError for a line of more than
     ``longest`` bytes, by default ``LONGEST_LINE``.
     """
-
-    def end(text: bytes) -> tuple[int, bool]:
-        return text.rfind(b"\n") + 1, False
-
-    return _blocks(stream, size, longest or LONGEST_LINE, begun, end)
+    return _blocks(
+        stream, size, longest or LONGEST_LINE, begun, lambda text: (text.rfind(b"\n") + 1, False)
+    )
 
 
 def record_blocks(
@@ -75,13 +74,19 @@ def _blocks(
             yield line, block
             line += lines_in(block)
         elif len(pending) > longest:
-            raise _end_error(longest, line, is_open=is_open)
+            problem = f"a line or record of more than {longest:,} bytes"
+            raise _open_error(line) if is_open else TextError(problem, _CHECK_FORMAT, line)
         following = read_full(stream, size)
         pending += following
     if pending:
         if end_of(pending)[1]:
-            raise _end_error(longest, line, is_open=True)
+            raise _open_error(line)
         yield line, pending
+
+
+def _open_error(line: int) -> TextError:
+    remedy = "close it; a quote inside a quoted cell is written twice"
+    return TextError("a quote is never closed", remedy, line)
 
 
 def read_full(stream: Any, size: int, begun: bytes = b"") -> bytes:
@@ -103,14 +108,6 @@ def lines_in(text: bytes) -> int:
         return sum(int(np.count_nonzero(part)) for part in parts)
 
     return count(_LINE_FEED) or count(_RETURN)
-
-
-def _end_error(longest: int, line: int, *, is_open: bool) -> TextError:
-    if is_open:
-        remedy = "close it; a quote inside a quoted cell is written twice"
-        return TextError("a quote is never closed", remedy, line)
-    problem = f"a line or record of more than {longest:,} bytes"
-    return TextError(problem, "check that the file is of the format", line)
 
 
 def _end_of_lines(text: bytes, before: int | None = None) -> int:

@@ -78,33 +78,31 @@ def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> p
 
 
 def _of_texts(column: pa.Array, zone: str | None, begin: int) -> pa.Array:
-    texts = pc.utf8_trim_whitespace(column) if _is_utf8(column) else column
+    texts = pc.ascii_trim_whitespace(column)
     texts = pc.replace_substring_regex(texts, _FINER, r"\1")
     texts = pc.replace_substring_regex(texts, _ISO_IN_UTC, r"\1Z")
-    number = pc.match_substring_regex(texts, _NUMBER)
-    offset = pc.match_substring_regex(texts, _ISO_WITH_OFFSET)
-    iso = pc.match_substring_regex(texts, _ISO)
-    naive = pc.and_not(iso, offset)
-    other = pc.invert(pc.or_(number, iso))
-    parts = [
-        _of_numbers(_cast(_only(texts, number), pa.float64(), begin), begin),
-        _whole_seconds(_cast(_only(texts, offset), pa.timestamp("us", "UTC"), begin)),
-        _of_naive(_only(texts, naive), zone, begin),
-        _of_names(_only(texts, other), begin),
-    ]
-    return pc.coalesce(*parts)
-
-
-def _is_utf8(column: pa.Array) -> bool:
-    try:
-        column.cast(pa.large_binary()).cast(_TEXT)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
-def _only(texts: pa.Array, rows: pa.Array) -> pa.Array:
-    return pc.if_else(rows, texts, pa.scalar(None, _TEXT))
+    is_number = pc.match_substring_regex(texts, _NUMBER)
+    is_iso = pc.match_substring_regex(texts, _ISO)
+    has_offset = pc.match_substring_regex(texts, _ISO_WITH_OFFSET)
+    numbers, exact, naive, others = (
+        pc.if_else(rows, texts, pa.scalar(None, _TEXT))
+        for rows in (
+            is_number,
+            has_offset,
+            pc.and_not(is_iso, has_offset),
+            pc.invert(pc.or_(is_number, is_iso)),
+        )
+    )
+    if zone is None:
+        _refuse(~_absent(naive), "a time has no offset", _NAME_ZONE, begin)
+    seconds, valid = named_month_seconds(others)
+    _refuse(~valid & ~_absent(others), *_UNKNOWN_FORM, begin)
+    return pc.coalesce(
+        _of_numbers(_cast(numbers, pa.float64(), begin), begin),
+        _whole_seconds(_cast(exact, pa.timestamp("us", "UTC"), begin)),
+        _in_zone(_cast(naive, pa.timestamp("us"), begin), zone or "UTC", begin),
+        pa.array(seconds, mask=_absent(others)),
+    )
 
 
 def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
@@ -123,14 +121,6 @@ def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
     return pa.array(seconds.astype(np.int64), mask=_absent(numbers))
 
 
-def _of_naive(texts: pa.Array, zone: str | None, begin: int) -> pa.Array:
-    if zone is None:
-        present = ~_absent(texts)
-        _refuse(present, "a time has no offset", _NAME_ZONE, begin)
-        return pa.nulls(len(texts), pa.int64())
-    return _in_zone(_cast(texts, pa.timestamp("us"), begin), zone, begin)
-
-
 def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
     """Return the Unix seconds of local times; raises InstantError for no second or two seconds.
 
@@ -143,13 +133,10 @@ def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
     # this local time. 2026-03-29 02:30: neither has, as 02:00 to 03:00 does not occur.
     earlier = local - _offsets(clock, local - DAY)
     later = local - _offsets(clock, local + DAY)
-    is_earlier = local - _offsets(clock, earlier) == earlier
-    is_later = local - _offsets(clock, later) == later
-    twice = is_earlier & is_later & (earlier != later)
-    remedy = "write its offset"
-    _refuse(twice & ~absent, "clocks are set back: a local time occurs twice", remedy, begin)
-    never = ~(is_earlier | is_later)
-    _refuse(never & ~absent, "clocks are set ahead: a local time does not occur", remedy, begin)
+    is_earlier, is_later = (local - _offsets(clock, at) == at for at in (earlier, later))
+    is_one = (is_earlier != is_later) | (is_earlier & (earlier == later))
+    problem = "a local time occurs twice or never, because clocks change"
+    _refuse(~is_one & ~absent, problem, "write its offset", begin)
     return pa.array(np.where(is_earlier, earlier, later), mask=absent)
 
 
@@ -162,15 +149,6 @@ def _offsets(clock: Clock, seconds: Int64) -> Int64:
     column = clock.take(rows, everywhere, [member], Instants(seconds, everywhere))[member]
     offsets: Int64 = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     return offsets
-
-
-def _of_names(texts: pa.Array, begin: int) -> pa.Array:
-    absent = _absent(texts)
-    if absent.all():
-        return pa.nulls(len(texts), pa.int64())
-    seconds, valid = named_month_seconds(texts)
-    _refuse(~valid & ~absent, *_UNKNOWN_FORM, begin)
-    return pa.array(seconds, mask=absent)
 
 
 def named_month_seconds(texts: pa.Array) -> tuple[Int64, Bools]:

@@ -23,7 +23,7 @@ from geolookup.tables.take import Taker, of_table
 from geolookup.tables.times import Clock, Instants, Int64
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 DAYS, HOURS = 7, 24
 HOUR, WEEK, WEEK_HOURS = 3600, 7 * DAY, DAYS * HOURS

@@ -46,8 +46,7 @@ class ReadErrors:
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file for reading; OSError for anything else, without waiting."""
-    _check_name(path)
-    return open(path, "rb", opener=opener)
+    return open(_without_nul(path), "rb", opener=opener)
 
 
 def opener(path: str, flags: int) -> int:
@@ -64,15 +63,15 @@ def opener(path: str, flags: int) -> int:
 
 def check_regular(path: str | os.PathLike[str]) -> os.stat_result:
     """Return the status of a regular file; OSError for anything else, unopened."""
-    _check_name(path)
-    status = os.stat(path)  # noqa: PTH116 - as ``open``, it takes a path of any kind
+    status = os.stat(_without_nul(path))  # noqa: PTH116 - as ``open``, it takes a path of any kind
     _check(status, path)
     return status
 
 
-def _check_name(path: str | os.PathLike[str]) -> None:
+def _without_nul(path: str | os.PathLike[str]) -> str:
     if "\0" in (name := os.fsdecode(path)):
         raise OSError(errno.EINVAL, NUL_IN_NAME, name)
+    return name
 
 
 def _check(status: os.stat_result, path: str | os.PathLike[str]) -> None:

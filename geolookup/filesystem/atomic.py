@@ -90,14 +90,11 @@ def staged_folder(output: Path, mode: int = 0o777, *, force: bool = True) -> Ite
         fresh = place / "new"
         fresh.mkdir(mode)
         yield fresh
-        fsync_folder(fresh)
+        fsync(fresh)
         # Content, then name, then the folder's entry: after a power failure the name leads to
         # a whole folder, the old one or the new one.
-        if force:
-            _rename_into(fresh, output)
-        else:
-            _rename_new(fresh, output)
-        fsync_folder(output.parent)
+        (_rename_into if force else _place_new)(fresh, output)
+        fsync(output.parent)
 
 
 @contextmanager
@@ -110,16 +107,13 @@ def staged_file(output: Path, mode: int = 0o666, *, force: bool = True) -> Itera
         fresh = place / output.name
         fresh.touch(mode)
         yield fresh
-        fsync_file(fresh)
-        if force:
-            fresh.replace(output)
-        else:
-            _link_new(fresh, output)
-        fsync_folder(output.parent)
+        fsync(fresh)
+        (Path.replace if force else _place_new)(fresh, output)
+        fsync(output.parent)
 
 
 @contextmanager
-def output_errors(output: Path) -> Iterator[None]:
+def output_errors(output: Path, remedy: str = "check space and permissions") -> Iterator[None]:
     """Turn an OSError into an OutputError that names ``output``; refuse a name with NUL."""
     if "\0" in str(output):
         raise OutputError(output, NUL_IN_NAME, _ANOTHER)
@@ -127,7 +121,7 @@ def output_errors(output: Path) -> Iterator[None]:
         yield
     except OSError as error:
         problem = f"cannot be written ({error.strerror or error})"
-        raise OutputError(output, problem, "check space and permissions") from error
+        raise OutputError(output, problem, remedy) from error
 
 
 def sync(stream: IO[bytes]) -> None:
@@ -136,17 +130,13 @@ def sync(stream: IO[bytes]) -> None:
     os.fsync(stream.fileno())
 
 
-def fsync_file(path: Path) -> None:
-    """Sync a closed file to the disk."""
-    # Windows can sync only a file opened for writing; elsewhere it may belong to another user.
-    with path.open("rb" if os.name == "posix" else "rb+") as file:
-        os.fsync(file.fileno())
+def fsync(path: Path) -> None:
+    """Sync a closed file, or the entries of a folder (created, renamed, removed), to the disk.
 
-
-def fsync_folder(folder: Path) -> None:
-    """Sync the entries of a folder (created, renamed, removed) to the disk; POSIX only."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
+    Windows syncs no folders, and files only if they are opened for writing.
+    """
+    if os.name == "posix" or path.is_file():
+        descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
         try:
             os.fsync(descriptor)
         finally:
@@ -161,33 +151,25 @@ def remove_folder(path: Path) -> None:
     """
     aside = temporary_name(path)
     path.rename(aside)
-    fsync_folder(path.parent)
+    fsync(path.parent)
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _link_new(fresh: Path, output: Path) -> None:
-    """Give a file its name; OutputError if another process took the name."""
+def _place_new(fresh: Path, output: Path) -> None:
+    """Give a file or folder its name; OutputError if another process took the name."""
     try:
-        output.hardlink_to(fresh)  # a rename would replace; the first name goes with its folder
-    except OSError:  # also of a file system without hard links
-        if os.path.lexists(output):
-            raise _taken_error(output) from None
-        fresh.replace(output)
-
-
-def _rename_new(fresh: Path, output: Path) -> None:
-    """Rename a folder to ``output``; OutputError if another process took the name."""
-    try:
-        fresh.rename(output)
+        if fresh.is_dir():
+            fresh.rename(output)
+        else:
+            output.hardlink_to(fresh)  # a rename would replace
     except OSError:
         if os.path.lexists(output):
-            raise _taken_error(output) from None
-        raise
-
-
-def _taken_error(output: Path) -> OutputError:
-    problem = "another process has written it meanwhile"
-    return OutputError(output, problem, f"{_ANOTHER}, or use --force to replace it")
+            problem = "another process has written it meanwhile"
+            remedy = f"{_ANOTHER}, or use --force to replace it"
+            raise OutputError(output, problem, remedy) from None
+        if fresh.is_dir():
+            raise
+        fresh.replace(output)  # a file system without hard links
 
 
 def _rename_into(fresh: Path, output: Path) -> None:

@@ -14,8 +14,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -41,16 +41,12 @@ def default_folder() -> Path:
     """
     if folder := os.environ.get("GEOLOOKUP_CACHE"):
         return Path(folder)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or _home()) / "geolookup" / "cache"
-    if sys.platform == "darwin":
-        return _home() / "Library" / "Caches" / "geolookup"
-    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "geolookup"
-
-
-def _home() -> Path:
     try:
-        return Path.home()
+        if sys.platform == "win32":
+            return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "geolookup" / "cache"
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "geolookup"
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "geolookup"
     except RuntimeError as error:  # neither HOME nor an entry of the user
         problem = "the home folder is not known"
         raise OutputError("~", problem, "name a cache with --cache or $GEOLOOKUP_CACHE") from error
@@ -74,7 +70,7 @@ def open_cached(name: str, find: Callable[[Path], T | None], make: Callable[[Pat
     value = find(folder)
     if value is None:
         most = _most_bytes()
-        with _cache_errors(folder):
+        with atomic.output_errors(folder, f"check space and permissions, or {_ANOTHER}"):
             make_folder(folder.parent)
             with hold_lock(_lock_of(folder), _PATIENCE):
                 value = find(folder)  # another process may have made it meanwhile
@@ -95,17 +91,6 @@ def make_folder(folder: Path) -> None:
         path.mkdir(FOLDER_MODE, exist_ok=True)
 
 
-@contextmanager
-def _cache_errors(folder: Path) -> Iterator[None]:
-    """Name another cache as a remedy, if the cache cannot be written."""
-    try:
-        with atomic.output_errors(folder):
-            yield
-    except OutputError as error:
-        remedy = f"{error.remedy}, or {_ANOTHER}"
-        raise OutputError(error.path, error.problem, remedy) from error
-
-
 def _lock_of(folder: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(folder.name)).hexdigest()
     return folder.parent / f".lock-{digest[:2]}"
@@ -124,8 +109,8 @@ def is_safe(folder: Path) -> bool:
         remedy = f"{error.remedy} and remove {entries}, or {_ANOTHER}"
         raise OutputError(error.path, problem, remedy) from None
     try:
-        check_strictly([folder, *_contents(folder)])
-    except DatasetError:
+        check_strictly([folder, *folder.rglob("*")])
+    except (DatasetError, OSError):  # OSError: evicted meanwhile
         return False
     return True
 
@@ -134,33 +119,23 @@ def evict(used: Path, most: int) -> None:
     """Remove the least recently used entries: the last used that have ``most`` bytes stay.
 
     So do ``used``, and those whose lock is held. A process that has an entry open continues to
-    answer from it. Other processes may evict a folder at any moment: it has no content then.
+    answer from it.
     """
     sweep(used.parent)
-    entries = [path for path in used.parent.iterdir() if path.is_dir() and path.name[0] != "."]
+    entries = {path for path in used.parent.iterdir() if path.is_dir() and path.name[0] != "."}
     # ``used`` is the last used one, whatever its time.
-    for folder in [used, *sorted({*entries} - {used}, key=_used_at, reverse=True)]:
-        most -= sum(map(_bytes, _contents(folder)))
-        if most < 0 and folder != used:
-            # OSError: Windows refuses to rename a folder that is open.
-            with suppress(OSError), hold_lock_if_free(_lock_of(folder)) as is_free:
-                if is_free:
-                    atomic.remove_folder(folder)
-
-
-def _contents(folder: Path) -> list[Path]:
-    walk = os.walk(folder)
-    return [Path(parent, name) for parent, folders, files in walk for name in (*folders, *files)]
-
-
-def _bytes(path: Path) -> int:
-    with suppress(OSError):
-        return path.lstat().st_size
-    return 0
+    for folder in [used, *sorted(entries - {used}, key=_used_at, reverse=True)]:
+        # OSError: another process evicts it, or Windows refuses to rename a folder that is open.
+        with suppress(OSError):
+            most -= sum(path.lstat().st_size for path in folder.rglob("*"))
+            if most < 0 and folder != used:
+                with hold_lock_if_free(_lock_of(folder)) as is_free:
+                    if is_free:
+                        atomic.remove_folder(folder)
 
 
 def _used_at(folder: Path) -> int:
-    with suppress(OSError):
+    with suppress(OSError):  # evicted meanwhile
         return folder.lstat().st_mtime_ns
     return 0
 

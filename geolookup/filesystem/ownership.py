@@ -19,11 +19,8 @@ from geolookup.filesystem import ReadErrors
 
 #: The modes of files and folders of a store. A umask may remove bits; others can never write.
 FILE_MODE, FOLDER_MODE = 0o644, 0o755
-_GROUP_WRITES, _OTHERS_WRITE = stat.S_IWGRP, stat.S_IWOTH
 #: Links of one path; Linux follows as many, and the path of a loop is an error when it is read.
 _MOST_LINKS = 40
-#: Windows has access control lists instead.
-_HAS_MODES = os.name == "posix"
 
 
 def create(path: str | os.PathLike[str]) -> BinaryIO:
@@ -39,12 +36,12 @@ def check_strictly(paths: Iterable[Path]) -> None:
     can rename the entry.
     """
     absolute = [path.absolute() for path in paths]
-    named = dict.fromkeys([*absolute, *map(_target, absolute)])
+    named = _with_targets(absolute)
     parents = dict.fromkeys(step for path in absolute for step in _steps(path))
     for path in parents.keys() - named.keys():
-        _check(path, _owners(), allowed=stat.S_ISVTX)
+        _check(path, allowed=stat.S_ISVTX)
     for path in named:
-        _check(path, _owners())
+        _check(path)
 
 
 def check_dataset(folder: Path) -> None:
@@ -54,14 +51,14 @@ def check_dataset(folder: Path) -> None:
     its target is checked too.
     """
     with ReadErrors(folder):
-        owners = _owners() | {folder.stat().st_uid}
-        paths = [folder, *folder.iterdir()]
-    for path in dict.fromkeys([*paths, *map(_target, paths)]):
-        _check(path, owners)
+        owner, paths = folder.stat().st_uid, [folder, *folder.iterdir()]
+    for path in _with_targets(paths):
+        _check(path, owner)
 
 
-def _target(path: Path) -> Path:
-    return Path(os.path.realpath(path))  # ``Path.resolve`` raises RuntimeError for a loop of links
+def _with_targets(paths: list[Path]) -> dict[Path, None]:
+    # ``Path.resolve`` raises RuntimeError for a loop of links.
+    return dict.fromkeys([*paths, *(Path(os.path.realpath(path)) for path in paths)])
 
 
 def _steps(path: Path) -> Iterator[Path]:
@@ -81,31 +78,28 @@ def _steps(path: Path) -> Iterator[Path]:
             current = current.parent
 
 
-def _owners() -> set[int]:
-    return {0, os.geteuid()} if _HAS_MODES else set()
-
-
-def _check(path: Path, owners: set[int], *, allowed: int = 0) -> None:
-    """Raise DatasetError for a path of another owner, or one that others may write.
+def _check(path: Path, owner: int = 0, *, allowed: int = 0) -> None:
+    """Raise DatasetError for a path of another than this user, ``owner`` and root, or writable.
 
     A mode with one of the ``allowed`` bits may have any others. The mode of a link has no effect.
+    Windows has access control lists instead of owners and modes.
     """
     with ReadErrors(path):
         try:
             status = path.lstat()
         except FileNotFoundError:  # removed meanwhile
             return
-    if not _HAS_MODES:
+    if os.name != "posix":
         return
-    if status.st_uid not in owners:
-        owner = user_name(status.st_uid)
-        remedy = f"run this as {owner}, or run chown {user_name(os.geteuid())} {path}"
-        raise DatasetError(path, f"belongs to {owner}, who can change it", remedy)
+    if status.st_uid not in (0, owner, os.geteuid()):
+        name = user_name(status.st_uid)
+        remedy = f"run this as {name}, or run chown {user_name(os.geteuid())} {path}"
+        raise DatasetError(path, f"belongs to {name}, who can change it", remedy)
     if stat.S_ISLNK(status.st_mode) or status.st_mode & allowed:
         return
-    if status.st_mode & _OTHERS_WRITE:
+    if status.st_mode & stat.S_IWOTH:
         raise DatasetError(path, "every user may write it", f"run chmod go-w {path}")
-    if status.st_mode & _GROUP_WRITES:
+    if status.st_mode & stat.S_IWGRP:
         raise DatasetError(path, "its group may write it", f"run chmod g-w {path}")
 
 

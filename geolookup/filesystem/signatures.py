@@ -7,7 +7,7 @@ The signatures are defined by RFC 1952 (gzip), RFC 8878 (Zstandard), PKWARE's AP
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 #: So many bytes are needed at the beginning, and at the end, to recognise all kinds.
 START_BYTES = 512
@@ -18,8 +18,7 @@ _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|!--|html|head|body|\?xml)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of file: its name, the remedy for a user, and the endings of its name."""
 
     name: str
@@ -38,13 +37,9 @@ ZSTANDARD = _compressed_kind("Zstandard", ".zst")
 ZIP = Kind("a zip archive", "give its name the ending .zip, or unpack it", (".zip",))
 PARQUET = Kind("Parquet", "name its format: parquet", (".parquet",))
 MMDB = Kind("an MMDB", "compile it by the format mmdb", (".mmdb",))
-_UNPACK = "unpack it"
-_AS_CSV = "export its table as CSV"
-_FETCH = "fetch it again: the server may have answered with a page"
-_UTF8 = "convert it to UTF-8"
-_ARROW = Kind("Arrow IPC", "convert it to Parquet", (".arrow", ".ipc", ".feather"))
-_UTF16, _UTF32 = Kind("UTF-16", _UTF8), Kind("UTF-32", _UTF8)
-PAGE = Kind("an HTML or XML page", _FETCH)
+PAGE = Kind("an HTML or XML page", "fetch it again: the server may have answered with a page")
+_UNPACK, _AS_CSV, _AS_PARQUET = "unpack it", "export its table as CSV", "convert it to Parquet"
+_UTF16, _UTF32 = (Kind(name, "convert it to UTF-8") for name in ("UTF-16", "UTF-32"))
 #: Kind, where its mark begins, and the mark. UTF-32 comes before UTF-16: one mark begins the other.
 _MARKS = (
     (GZIP, 0, b"\x1f\x8b"),
@@ -56,7 +51,7 @@ _MARKS = (
     (Kind("7-Zip", _UNPACK, (".7z",)), 0, b"7z\xbc\xaf\x27\x1c"),
     (Kind("RAR", _UNPACK, (".rar",)), 0, b"Rar!\x1a\x07"),
     (Kind("a tar archive", "compress it as .tar.gz, or unpack it", (".tar",)), 257, b"ustar"),
-    (_ARROW, 0, b"ARROW1\x00\x00"),
+    (Kind("Arrow IPC", _AS_PARQUET, (".arrow", ".ipc", ".feather")), 0, b"ARROW1\x00\x00"),
     (Kind("SQLite", _AS_CSV, (".sqlite", ".db")), 0, b"SQLite format 3\x00"),
     (Kind("DuckDB", _AS_CSV, (".duckdb",)), 8, b"DUCK"),
     (Kind("an Excel or Word file", "export it as CSV", (".xls",)), 0, b"\xd0\xcf\x11\xe0\xa1\xb1"),
@@ -66,11 +61,17 @@ _MARKS = (
     (_UTF16, 0, b"\xff\xfe"),
     (_UTF16, 0, b"\xfe\xff"),
 )
-#: Words that a text may begin with: only bytes that no text has make them marks.
-_WORDS = (
-    (PARQUET, b"PAR1"),
-    (Kind("ORC", "convert it to Parquet", (".orc",)), b"ORC"),
-    (Kind("Avro", "convert it to Parquet", (".avro",)), b"Obj\x01"),
+#: What a text may begin with: only bytes that no text has make these marks. UTF-16 and UTF-32
+#: without a byte order mark have zeros between letters.
+_WORDS = tuple(
+    (kind, re.compile(pattern))
+    for kind, pattern in (
+        (PARQUET, rb"PAR1"),
+        (Kind("ORC", _AS_PARQUET, (".orc",)), rb"ORC"),
+        (Kind("Avro", _AS_PARQUET, (".avro",)), rb"Obj\x01"),
+        (_UTF32, rb"(?:[^\0]\0{3}){4}|(?:\0{3}[^\0]){4}"),
+        (_UTF16, rb"(?:[^\0]\0){4}|(?:\0[^\0]){4}"),
+    )
 )
 
 
@@ -85,25 +86,9 @@ def looks_like(start: bytes, end: bytes = b"") -> Kind | None:
         return None
     if _MMDB_MARK in end:
         return MMDB
-    word = next((kind for kind, mark in _WORDS if start.startswith(mark)), None)
-    return word or _without_mark(start)
+    return next((kind for kind, pattern in _WORDS if pattern.match(start)), None)
 
 
 def is_binary(start: bytes) -> bool:
     """Return whether a file begins with bytes that no text contains."""
     return _CONTROLS.search(start) is not None
-
-
-def _without_mark(start: bytes) -> Kind | None:
-    """Return UTF-16 or UTF-32 where zeros stand between the characters of a text."""
-    # A multiple of 4: no character is cut in either encoding.
-    whole = start[: len(start) // 4 * 4]
-    # "a,b" in UTF-16: 61 00 2C 00 62 00 (little-endian), 00 61 00 2C 00 62 (big-endian). Letters
-    # are at 0 or at size - 1 of each character.
-    for kind, size in ((_UTF32, 4), (_UTF16, 2)):
-        for position in (0, size - 1):
-            letters = whole[position::size]
-            zeros = (byte for at, byte in enumerate(whole) if at % size != position)
-            if len(letters) > 3 and not is_binary(letters) and not any(zeros):
-                return kind
-    return None

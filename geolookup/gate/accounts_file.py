@@ -23,7 +23,7 @@ from time import monotonic
 from urllib.parse import parse_qs, quote, unquote
 
 from geolookup.errors import AccountsError
-from geolookup.filesystem.atomic import fsync_folder
+from geolookup.filesystem.atomic import fsync
 from geolookup.gate.accounts_schema import create_tables, is_empty, problem_of
 from geolookup.gate.store_url import split, unknown_store
 
@@ -105,7 +105,7 @@ class AccountsFile:
         try:
             # O_EXCL: closing a descriptor of a file in use would drop this process's locks on it.
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            fsync_folder(Path(self.path).parent)
+            fsync(Path(self.path).parent)
         except FileExistsError:
             return
         except OSError as error:

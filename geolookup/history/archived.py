@@ -23,13 +23,13 @@ from pathlib import Path
 
 from geolookup.archives.head import Head, is_archive, open_archive
 from geolookup.archives.members import Members
+from geolookup.compiled import CompiledPath
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.manifest import Manifest, is_generation, read_manifest
 from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import ReadErrors, atomic, check_regular, opener
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE
-from geolookup.overlays import CompiledPath
 from geolookup.store import pointer
 from geolookup.store.requirements import Requirements
 from geolookup.store.resolve import (

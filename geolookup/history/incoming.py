@@ -14,7 +14,9 @@ from geolookup.archives.head import Head, is_archive, open_archive
 from geolookup.archives.members import SUFFIX
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import manifest_text
-from geolookup.filesystem.copying import copy_file, write_file
+from geolookup.filesystem import atomic
+from geolookup.filesystem.copying import copy_file
+from geolookup.filesystem.ownership import create
 from geolookup.integrity import VerifiedDataset
 from geolookup.signing.statement import read_signature
 from geolookup.store import pointer, resolve
@@ -64,7 +66,9 @@ def from_folder(source: Path) -> Incoming:
 
     def write(folder: Path) -> VerifiedDataset:
         for name, text in head.texts():
-            write_file(folder / name, text)
+            with create(folder / name) as file:
+                file.write(text)
+                atomic.sync(file)
         for name, (size, _) in head.files.items():
             copy_file(source / name, folder / name, size)
         return VerifiedDataset(folder, lambda name: source / name)

@@ -20,7 +20,7 @@ from urllib.parse import unquote_plus
 
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import AccountsError, ClosedError, ContractError, DatasetError
-from geolookup.gate.group_commit import OnDecided
+from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.answers import (
     BAD_REQUEST,
     NOT_ALLOWED,
@@ -86,23 +86,11 @@ class Lookups(Protocol):
         """Return the envelope for an address."""
 
 
-class Gate(Protocol):
-    """The part of the gate that the service uses."""
-
-    def admit(
-        self,
-        keys: Sequence[str | None],
-        requests: Sequence[Arrival],
-        on_decided: OnDecided[Arrival],
-    ) -> None:
-        """Decide requests that came together; see ``GroupCommit``."""
-
-
 class Backend(NamedTuple):
     """Engine, gate and prepared answers of one generation. A reload replaces all three at once."""
 
     engine: Lookups
-    gate: Gate
+    gate: GroupCommit[Arrival]
     answers: Answers
 
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, NETWORK, OWN
-from geolookup.dataset.intervals import I64, Bools
+from geolookup.dataset.intervals import I64, U8, U64, Bools
 from geolookup.kernel import find_addresses
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 #: Ends one text; the next block begins another.
 END = b""
@@ -43,7 +43,7 @@ class Part:
     end: int
     starts: I64
     ends: I64
-    addresses: Sequence[NDArray[Any]]
+    addresses: tuple[U8, U64, U64]
 
 
 def parts(blocks: Iterable[bytes]) -> Iterator[Part]:
@@ -67,8 +67,8 @@ def parts(blocks: Iterable[bytes]) -> Iterator[Part]:
 def _part(data: bytes, begin: int, end: int) -> Part:
     """Return the part with the addresses that begin in it; it ends after the last one."""
     records = np.frombuffer(find_addresses(data, begin, end), np.int64).reshape(-1, 5).T.copy()
-    starts, ends, families, *halves = records
-    addresses = families.astype(np.uint8), *(half.view(np.uint64) for half in halves)
+    starts, ends, families, high, low = records
+    addresses = families.astype(np.uint8), high.view(np.uint64), low.view(np.uint64)
     return Part(data, begin, max([end, *ends[-1:].tolist()]), starts, ends, addresses)
 
 

@@ -16,7 +16,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.inline import Part, parts, rows_of, with_texts
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 #: The texts of an unknown value, of a tag without known values, and of a private address.
 _UNKNOWN, _ALL_UNKNOWN, _PRIVATE = "-", "unknown", "private"

@@ -12,6 +12,7 @@ import select
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from typing import BinaryIO
 
 from geolookup.errors import TableFileError
@@ -97,29 +98,19 @@ def _until_replaced(
         if block := os.read(descriptor, BLOCK):
             yield block
             quiet = 0
-            continue
         # The size is below the position: truncated, as by "copytruncate" of logrotate.
-        if os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR):
+        elif os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR):
             tell(f"{path} was truncated; following it from its beginning")
             os.lseek(descriptor, 0, os.SEEK_SET)
             yield END
-            continue
-        if following is None:
-            following = _other(descriptor, path)
-        quiet = quiet + 1 if following else 0
-        pause(output)
+        else:
+            # Nothing may have this name at the moment.
+            with suppress(OSError):
+                if following is None and not os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116
+                    following = open_regular(path)
+            quiet = quiet + 1 if following else 0
+            pause(output)
     return following
-
-
-def _other(descriptor: int, path: str) -> BinaryIO | None:
-    """Return the file that has the name, None while it is the same, or none that can be read."""
-    try:
-        # Device and inode.
-        if not os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116
-            return open_regular(path)
-    except OSError:  # nothing has this name at the moment
-        pass
-    return None
 
 
 def _seek_last_lines(stream: BinaryIO) -> None:

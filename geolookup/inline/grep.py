@@ -12,7 +12,7 @@ from geolookup.errors import TableFileError
 from geolookup.inline import Part, parts, rows_of, with_texts
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
     from geolookup.prefixes.select import RowMasks
 
 _LINE_FEED = 10

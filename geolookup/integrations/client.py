@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -55,9 +54,10 @@ class Clients:
 
         ``peer`` is the address of the connection's other end, empty for a Unix socket.
         """
-        return ClientAnswer(partial(self._look_up, peer, headers), self._failure)
+        return ClientAnswer(self, peer, headers)
 
-    def _look_up(self, peer: str, headers: Headers) -> Any:
+    def look_up(self, peer: str, headers: Headers) -> Any:
+        """Return the answer for a client now."""
         answer = self._engine.answer(self._proxies.caller(peer, headers))
         # A row is checked when a member of it is read: read one of each row here, where a damaged
         # one does no harm.
@@ -66,8 +66,8 @@ class Clients:
         members(answer.own)
         return answer
 
-    def _failure(self, error: Exception) -> Unavailable:
-        """Log a failure, at most once a second."""
+    def unavailable(self, error: Exception) -> Unavailable:
+        """Return the answer after a failure, and log that, at most once a second."""
         if monotonic() >= self._next_log:
             self._next_log = monotonic() + _LOG_INTERVAL
             _log.error("%s", error)
@@ -83,13 +83,11 @@ class ClientAnswer(Answer):
     address.
     """
 
-    __slots__ = ("_answer", "_failure", "_look_up")
+    __slots__ = ("_answer", "_client", "_clients")
 
-    def __init__(
-        self, look_up: Callable[[], Any], failure: Callable[[Exception], Unavailable]
-    ) -> None:
+    def __init__(self, clients: Clients, *client: Any) -> None:
         self._answer: Any = None
-        self._look_up, self._failure = look_up, failure
+        self._clients, self._client = clients, client
 
     if not TYPE_CHECKING:  # type checkers know the attributes of Answer, and report any other
 
@@ -107,10 +105,10 @@ class ClientAnswer(Answer):
     def _read(self, read: Callable[[Any], Any]) -> Any:
         try:
             if self._answer is None:
-                self._answer = self._look_up()
+                self._answer = self._clients.look_up(*self._client)
             return read(self._answer)
         except (ClosedError, DatasetError) as error:
-            self._answer = self._failure(error)
+            self._answer = self._clients.unavailable(error)
             return read(self._answer)
 
 
@@ -135,10 +133,5 @@ class Unavailable:
 
     def to_dict(self) -> dict[str, Any]:
         """Return an envelope without data, with the message of this error."""
-        return {
-            "success": False,
-            "data": None,
-            "error": True,
-            "error_code": None,
-            "error_message": self.error_message,
-        }
+        envelope: dict[str, Any] = self._members.to_dict()
+        return {**envelope, "error_code": None, "error_message": self.error_message}

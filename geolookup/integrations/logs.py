@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import geolookup
-from geolookup.contract.cleaning import clean_text
 from geolookup.contract.paths import names_of, resolve_field
 from geolookup.errors import ClosedError, DatasetError
 from geolookup.integrations.redaction import REMOVED, Redaction
@@ -32,44 +31,40 @@ _ABSENT = object()
 
 
 class _Fields:
-    """Looks the fields up; never raises for an address or an unusable dataset."""
+    """Looks the fields up; never raises for an address or an unusable dataset.
+
+    ``address`` is the name of the address in the log.
+    """
 
     def __init__(
-        self, call: str, engine: Engine | None, fields: FieldNames, *, clean: bool
+        self,
+        call: str,
+        address: str | int,
+        engine: Engine | None,
+        fields: FieldNames,
+        *,
+        clean: bool,
     ) -> None:
-        names = _names_in_log(fields)
+        if not isinstance(fields, Mapping):
+            fields = {str(name): str(name) for name in names_of((fields,))}
         self._engine = geolookup.open() if engine is None else engine
         among = state_of(self._engine).dataset.schema.fields
-        self._paths = tuple(resolve_field(name, among, call).path for name in names.values())
+        self._paths = tuple(resolve_field(name, among, call).path for name in fields.values())
         if "ip" in self._paths:
             raise ValueError(f"{call}: the field 'ip' would keep the address; leave it out")
-        self._clean = clean_text if clean else _identity
-        self.unknown: dict[str, Any] = dict.fromkeys(names)
+        if address in fields:
+            raise ValueError(f"{address!r} is the address that is removed; choose another name")
+        self._clean = clean
+        self.unknown: dict[str, Any] = dict.fromkeys(fields)
 
     def of(self, address: object, at: float | None = None) -> dict[str, Any]:
         """Return the fields for an address, at an instant."""
         try:
-            values = self._engine.get_many([self._clean(address)], self._paths, at=at)[0]
+            values = self._engine.get_many([address], self._paths, at=at, clean=self._clean)[0]
         # ValueError: a dataset without an own column has replaced the other in its store.
         except (ClosedError, DatasetError, ValueError):
             return self.unknown
         return dict(zip(self.unknown, values, strict=True))
-
-
-def _names_in_log(fields: FieldNames) -> dict[str, str]:
-    """Return fields by their names in the log."""
-    if isinstance(fields, Mapping):
-        return dict(fields)
-    return {name: name for name in map(str, names_of((fields,)))}
-
-
-def _check_name(address: str | int, names: Mapping[str, Any]) -> None:
-    if address in names:
-        raise ValueError(f"{address!r} is the address that is removed; choose another name")
-
-
-def _identity(address: object) -> object:
-    return address
 
 
 class GeoFilter(logging.Filter):
@@ -97,10 +92,9 @@ class GeoFilter(logging.Filter):
     ) -> None:
         super().__init__()
         self._address = address
-        self._fields = _Fields("GeoFilter", engine, fields, clean=clean)
+        self._fields = _Fields("GeoFilter", address, engine, fields, clean=clean)
         for name in _OWN.intersection(self._fields.unknown):
             raise ValueError(f"a log record has an attribute {name!r} already; choose another name")
-        _check_name(address, self._fields.unknown)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change a record; always True."""
@@ -173,8 +167,7 @@ class GeoProcessor:
         clean: bool = False,
     ) -> None:
         self._address = address
-        self._fields = _Fields("GeoProcessor", engine, fields, clean=clean)
-        _check_name(address, self._fields.unknown)
+        self._fields = _Fields("GeoProcessor", address, engine, fields, clean=clean)
 
     def __call__(
         self, _logger: object, _method: str, event: MutableMapping[str, Any]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from wsgiref.types import WSGIApplication
 
 from geolookup.contract.proxies import Headers
 from geolookup.integrations.client import Clients
 
 if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+    from wsgiref.types import StartResponse, WSGIEnvironment
 
     from geolookup.engine import Engine
 
@@ -17,6 +18,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+_App = TypeVar("_App")
 _SCOPE_KEY, _ENVIRON_KEY = "geo", "geolookup.geo"
 #: The types of ASGI scopes that have a client.
 _WITH_CLIENT = frozenset(("http", "websocket"))
@@ -25,7 +27,15 @@ _UNIX = frozenset(("", "localhost"))
 _HEADERS = {"HTTP_X_FORWARDED_FOR": b"x-forwarded-for", "HTTP_FORWARDED": b"forwarded"}
 
 
-class AsgiMiddleware:
+class _Middleware(Generic[_App]):
+    def __init__(
+        self, app: _App, engine: Engine | None = None, *, trusted_proxies: Iterable[object] = ()
+    ) -> None:
+        self._app = app
+        self._clients = Clients(engine, trusted_proxies)
+
+
+class AsgiMiddleware(_Middleware[Application]):
     """Sets ``scope["geo"]`` of HTTP requests and WebSocket connections.
 
     It is a ``geolookup.integrations.client.ClientAnswer``. ``engine`` None opens the dataset of
@@ -34,16 +44,6 @@ class AsgiMiddleware:
     and ``"unix:"`` for Unix sockets. Raises what ``geolookup.open`` raises, and SettingsError for
     malformed networks.
     """
-
-    def __init__(
-        self,
-        app: Application,
-        engine: Engine | None = None,
-        *,
-        trusted_proxies: Iterable[object] = (),
-    ) -> None:
-        self._app = app
-        self._clients = Clients(engine, trusted_proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, with the answer for its client."""
@@ -55,21 +55,8 @@ class AsgiMiddleware:
         await self._app(scope, receive, send)
 
 
-class WsgiMiddleware:
-    """Sets ``environ["geolookup.geo"]`` of each request.
-
-    Value and parameters as for ``AsgiMiddleware``.
-    """
-
-    def __init__(
-        self,
-        app: WSGIApplication,
-        engine: Engine | None = None,
-        *,
-        trusted_proxies: Iterable[object] = (),
-    ) -> None:
-        self._app = app
-        self._clients = Clients(engine, trusted_proxies)
+class WsgiMiddleware(_Middleware[WSGIApplication]):
+    """Sets ``environ["geolookup.geo"]`` of each request; parameters as for ``AsgiMiddleware``."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Pass a request on, with the answer for its client."""

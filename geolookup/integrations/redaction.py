@@ -11,6 +11,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import IPv6Address
+from itertools import islice
 from logging import LogRecord
 from struct import iter_unpack
 from typing import Any
@@ -28,7 +29,7 @@ _NAME = re.compile(r"\w[.:]\w")
 _IPV4 = re.compile(r"[0-9.]+")
 #: Containers in containers that are looked into; deeper ones are compared as text.
 _DEPTH = 6
-#: The most addresses in a given text whose spellings are known; with more, all addresses go.
+#: The most addresses in a given text of which spellings in longer tokens are removed too.
 _MANY = 16
 _CONTAINERS = (list, tuple, set, frozenset)
 
@@ -44,9 +45,8 @@ class Redaction:
         text = plain(address)
         raw = text.encode("utf-8", "surrogatepass")
         self._addresses = {address for _, _, address in _addresses_in(raw)}
-        self._all = len(self._addresses) > _MANY
-        addresses = () if self._all else self._addresses
-        self._spellings = {spelling for address in addresses for spelling in _spellings(*address)}
+        few = islice(self._addresses, _MANY)
+        self._spellings = {spelling for address in few for spelling in _spellings(*address)}
         if _NAME.search(text):
             self._spellings |= {text.lower(), quote(text, safe="").lower()}
         self._is_empty = not self._spellings
@@ -57,7 +57,7 @@ class Redaction:
             return text
         raw, at, pieces = text.encode("utf-8", "surrogatepass"), 0, []
         for start, end, address in _addresses_in(raw):
-            if self._all or address in self._addresses:
+            if address in self._addresses:
                 pieces += [raw[at:start], _REMOVED]
                 at = end
         if pieces:

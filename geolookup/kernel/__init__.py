@@ -1,8 +1,8 @@
 """Selects the kernel: the compiled one if it is built, else the Python kernel.
 
 ``$GEOLOOKUP_KERNEL`` overrides this: ``python`` selects the Python kernel, ``compiled`` the
-extension modules. ``protocol`` documents the interface of both. The compiled kernel needs all of
-its extension modules. If nothing was selected and one is missing, or if one is older than the
+extension modules. The Python kernel documents the interface of both. The compiled kernel needs all
+of its extension modules. If nothing was selected and one is missing, or if one is older than the
 sources in a checkout, the log ``geolookup`` gets one warning. If the selected kernel does not
 exist, ``check_kernel`` raises SettingsError; the import succeeds, and a command can report it.
 """
@@ -66,9 +66,7 @@ def _is_older_than_sources(extension: str) -> bool:
 _SOURCES = (".pyx", ".pxd", ".pxi", ".h")
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from geolookup.kernel import python
     from geolookup.kernel.lookups import Lookups as Kernel
-    from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import (
         State,
         find_addresses,
@@ -77,8 +75,6 @@ if TYPE_CHECKING:
         period,
         restore,
     )
-
-    _python_kernel: Implementation = python
 else:
     _choice = os.environ.get("GEOLOOKUP_KERNEL", "")
     if _choice not in ("", "python", "compiled"):

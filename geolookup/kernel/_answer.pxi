@@ -157,7 +157,7 @@ cdef Answer _answer(State state, object ip, int64_t second):
 
 
 def restore(dict data, str prefix, int code, dict own=None):
-    """Return an answer from the pickled state of one; see ``protocol.Implementation``."""
+    """Return an answer from the pickled state of one; see ``python_answer.restore``."""
     cdef Answer answer = Answer.__new__(Answer)
     answer.status, answer.own_members = code, own
     if data is not None:

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: freethreading_compatible=True, auto_pickle=False, binding=False
-"""Columns of rows; ``protocol.Implementation`` describes them.
+"""Columns of rows; ``columns`` describes them.
 
 Columns are gathered from a table that is stored row by row. The rows of a block are prefetched
 while the block before it is copied. Then each column is copied for all rows of the block: they
@@ -40,7 +40,7 @@ cdef struct Lane:
 
 
 def gather(table, rows, list lanes, list values, list validity):
-    """See ``protocol.Implementation``."""
+    """See ``columns``."""
     cdef Lane chosen[LANES]
     cdef _Column source = _array(table, c"B", False, 2), numbers = _array(rows, c"I"), bytes_, bits
     cdef const uint32_t* row_numbers = <const uint32_t*>numbers.data

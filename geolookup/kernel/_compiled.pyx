@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 # cython: freethreading_compatible=True, auto_pickle=False, binding=False
 # cython: embedsignature=True, embedsignature.format=clinic
-"""The compiled kernel; ``protocol`` documents its classes.
+"""The compiled kernel; the Python kernel documents its classes.
 
 Strategy: the address is parsed in place, the interval is found through pointers into the mapped
 files, and JSON is written once, into bytes of exactly its size. A dict is copied from a cached
@@ -92,7 +92,7 @@ cdef enum:
     BLOCK = 64  # addresses of a column that are searched together
     AHEAD = 16  # IPv4 addresses that do a step of their search together
     DEPTH = 64  # of the queue of these; a power of two, 3 * AHEAD or more
-    INVALID_ID = -1  # interval ids; see ``protocol``
+    INVALID_ID = -1  # interval ids; see ``python_state``
     PRIVATE_ID = -2
 
 

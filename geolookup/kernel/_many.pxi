@@ -91,7 +91,7 @@ cdef class _Output:
 
 
 cdef class _Lines:
-    """See ``protocol.Lines``; without the interpreter lock, its calls exclude each other."""
+    """See ``python_state.Lines``; without the interpreter lock, its calls exclude each other."""
 
     cdef State state
     cdef _Output out
@@ -101,7 +101,7 @@ cdef class _Lines:
 
     @cython.critical_section
     def add(self, list ips, seconds):
-        """See ``protocol.Lines``."""
+        """See ``python_state.Lines``."""
         cdef Batch batch
         cdef Py_ssize_t begin, at, failures = 0
         _check_seconds(ips, seconds)
@@ -117,7 +117,7 @@ cdef class _Lines:
 
     @cython.critical_section
     def add_text(self, bytes text, int64_t second):
-        """See ``protocol.Lines``."""
+        """See ``python_state.Lines``."""
         cdef Batch batch
         cdef Py_ssize_t begin = 0, at, failures = 0
         while begin < PyBytes_GET_SIZE(text):
@@ -130,7 +130,7 @@ cdef class _Lines:
 
     @cython.critical_section
     def take(self):
-        """See ``protocol.Lines``."""
+        """See ``python_state.Lines``."""
         return self.out.take()
 
 

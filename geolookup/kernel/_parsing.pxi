@@ -56,7 +56,7 @@ cdef inline int _parse_one(
 
 
 def parse_texts(data, starts, lengths, families, highs, lows):
-    """See ``protocol.Implementation``."""
+    """See ``python_texts``."""
     _parse_texts(_vector_parser, data, starts, lengths, families, highs, lows)
 
 

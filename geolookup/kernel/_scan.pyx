@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: freethreading_compatible=True, auto_pickle=False, binding=False
-"""Finds the addresses in a text; ``protocol.Implementation.find_addresses`` states the rule.
+"""Finds the addresses in a text; ``python_texts.find_addresses`` states the rule.
 
 Strategy: every address has a dot or a colon, so sixteen bytes at a time are searched for these.
 Around each the text is read byte by byte, a bounded number of them. Most dots and colons are
@@ -8,10 +8,10 @@ dropped after the two bytes beside them.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memchr
 
-from geolookup.kernel._address cimport LONGEST, Address, _parse_ipv6
+from geolookup.kernel._address cimport LONGEST, Address, _parse_ipv4, _parse_ipv6
 from geolookup.kernel._words cimport LOWEST_BIT, MARKS, Text
 
 cdef enum:
@@ -23,15 +23,10 @@ cdef enum:
     LONGEST_NAME = 32
     EUI_64 = 23  # characters of eight pairs of digits
     LONGEST_ESCAPE = 5
+    LONGEST_IPV4 = 15
     RECORDS = 128  # that are collected before they become bytes
 
 cdef uint8_t[256] _scan_class
-
-
-cdef struct Hit:
-    Text start
-    Text end
-    Address address
 
 
 cdef struct Record:
@@ -42,59 +37,42 @@ cdef struct Record:
     uint64_t low
 
 
-cdef int _load_scan_classes() except -1:
-    cdef int byte
-    for byte in range(256):
-        letter = bytes((byte,))
-        _scan_class[byte] = (
-            SCAN_WORD * (letter.isalnum() or letter == b"_")
-            | SCAN_LETTER * (letter.isalpha() or letter == b"_")
-            | SCAN_HEX * (letter in b"0123456789abcdefABCDEF")
-            | SCAN_DIGIT * letter.isdigit()
-            | SCAN_NAME * (letter.isalnum() or letter in b"_.+-")
-        )
-    return 0
-
-
-_load_scan_classes()
+for _byte in range(256):
+    _letter = bytes((_byte,))
+    _scan_class[_byte] = (
+        SCAN_WORD * (_letter.isalnum() or _letter == b"_")
+        | SCAN_LETTER * (_letter.isalpha() or _letter == b"_")
+        | SCAN_HEX * (_letter in b"0123456789abcdefABCDEF")
+        | SCAN_DIGIT * _letter.isdigit()
+        | SCAN_NAME * (_letter.isalnum() or _letter in b"_.+-")
+    )
 
 
 def find_addresses(bytes text not None, Py_ssize_t begin, Py_ssize_t end):
-    """See ``protocol.Implementation``."""
+    """See ``python_texts``."""
     cdef Text first = <Text>PyBytes_AS_STRING(text), at = first + begin
     cdef Text stop = first + PyBytes_GET_SIZE(text)
     cdef Record[RECORDS] records
-    cdef Hit hit
-    cdef int count = 0
+    cdef Record* record = records
     if not 0 <= begin <= end <= stop - first:
         raise ValueError("the part is outside the text")
     parts = []
-    while at != NULL and at < first + end:
-        at = _next_hit(first, at, stop, &hit)
-        if at == NULL or hit.start >= first + end:
-            break
-        if hit.start >= first + begin:
-            records[count] = Record(
-                hit.start - first, hit.end - first, hit.address.family, hit.address.high, hit.address.low
-            )
-            count += 1
-        if count == RECORDS:
-            parts.append((<const char*>records)[:count * sizeof(Record)])
-            count = 0
-    parts.append((<const char*>records)[:count * sizeof(Record)])
-    return b"".join(parts)
-
-
-cdef Text _next_hit(Text first, Text at, Text stop, Hit* hit) noexcept nogil:
-    """Find the next address from a position on; return where to search next, or NULL."""
-    hit.address.family = 0
     while True:
         at = _next_stop(at, stop)
         if at == stop:
-            return NULL
-        at = _ipv4_around(first, at, stop, hit) if at[0] == c"." else _ipv6_around(first, at, stop, hit)
-        if hit.address.family:
-            return at
+            break
+        record.family = 0
+        at = _ipv4_around(first, at, stop, record) if at[0] == c"." else _ipv6_around(first, at, stop, record)
+        if not record.family or record.start < begin:
+            continue
+        if record.start >= end:
+            break
+        record += 1
+        if record == records + RECORDS:
+            parts.append((<const char*>records)[:sizeof(records)])
+            record = records
+    parts.append((<const char*>records)[:(record - records) * sizeof(Record)])
+    return b"".join(parts)
 
 
 cdef inline Text _next_stop(Text at, Text stop) noexcept nogil:
@@ -110,9 +88,10 @@ cdef inline Text _next_stop(Text at, Text stop) noexcept nogil:
     return at
 
 
-cdef inline Text _ipv4_around(Text first, Text dot, Text stop, Hit* hit) noexcept nogil:
+cdef inline Text _ipv4_around(Text first, Text dot, Text stop, Record* record) noexcept nogil:
     """Read the address whose first dot this is; return where to search next."""
     cdef Text start = dot, end, escape
+    cdef uint64_t value
     # At least ".0.0.0" from the dot on, with digits on both sides of it.
     if stop - dot < 6 or dot == first or not _scan_class[dot[1]] & _scan_class[(dot - 1)[0]] & SCAN_DIGIT:
         return dot + 1
@@ -120,11 +99,21 @@ cdef inline Text _ipv4_around(Text first, Text dot, Text stop, Hit* hit) noexcep
     while start > first and dot - start < 3 and _scan_class[(start - 1)[0]] & SCAN_DIGIT:
         start -= 1
     escape = _escape_before(first, &start, stop)
-    end = _read_octets(start, stop, &hit.address.low)
-    if end == NULL or not _may_end(end, stop) or not _may_begin(first, start, escape):
+    end = _octets_end(start, stop)
+    if not _parse_ipv4(start, end - start, &value) or not _may_end(end, stop) or not _may_begin(first, start, escape):
         return dot + 1
-    hit.start, hit.end = start, end
-    hit.address.family, hit.address.high = 4, 0
+    record[0] = Record(start - first, end - first, 4, 0, value)
+    return end
+
+
+cdef inline Text _octets_end(Text start, Text stop) noexcept nogil:
+    """Return the end of digits and of dots before a digit; of a longer text, one byte too many."""
+    cdef Text end = start
+    while end < stop and end - start <= LONGEST_IPV4:
+        if not _scan_class[end[0]] & SCAN_DIGIT:
+            if end[0] != c"." or end + 1 == stop or not _scan_class[end[1]] & SCAN_DIGIT:
+                break
+        end += 1
     return end
 
 
@@ -164,36 +153,6 @@ cdef Text _escape_end(Text at, Text stop) noexcept nogil:
     if end < stop and (end[0] == c":" or (end[0] == c"." and is_number and end - at < 5)):
         return at
     return at if at[1] > c"F" or at[2] > c"F" else at + 3
-
-
-cdef inline Text _read_octets(Text at, Text stop, uint64_t* value) noexcept nogil:
-    """Read four octets without leading zeros; return the end of the last one, or NULL."""
-    cdef uint32_t octet, digit
-    cdef uint64_t number = 0
-    cdef int part
-    for part in range(4):
-        octet = <uint32_t>at[0] - 48 if at < stop else 10
-        if octet > 9:
-            return NULL
-        at += 1
-        while at < stop:
-            digit = <uint32_t>at[0] - 48
-            if digit > 9:
-                break
-            # After 0 a digit is a leading zero; after 26 it exceeds 255. 250 to 259: see below.
-            if octet == 0 or octet > 25:
-                return NULL
-            octet = octet * 10 + digit
-            at += 1
-        if octet > 255:
-            return NULL
-        number = number << 8 | octet
-        if part < 3:
-            if at == stop or at[0] != c".":
-                return NULL
-            at += 1
-    value[0] = number
-    return at
 
 
 cdef bint _may_begin(Text first, Text start, Text escape) noexcept nogil:
@@ -247,40 +206,35 @@ cdef inline bint _in_run(uint8_t byte) noexcept nogil:
     return byte == c":" or _scan_class[byte] & SCAN_HEX
 
 
-cdef Text _ipv6_around(Text first, Text colon, Text stop, Hit* hit) noexcept nogil:
+cdef Text _ipv6_around(Text first, Text colon, Text stop, Record* record) noexcept nogil:
     """Read the address in the run of hexadecimal digits and colons around a colon.
 
     Return where to search next: after the address, or after the run.
     """
-    cdef Text start = colon, end = colon + 1, escape
-    if end == stop or not _in_run(end[0]):
-        return end
+    cdef Text start = colon, run = colon + 1, escape, end
+    cdef Address address
+    if run == stop or not _in_run(run[0]):
+        return run
     # Bounded: a long line of hexadecimal digits is not searched again at each colon.
     while start > first and colon - start <= LONGEST and _in_run((start - 1)[0]):
         start -= 1
-    while end < stop and _in_run(end[0]):
-        end += 1
+    while run < stop and _in_run(run[0]):
+        run += 1
     escape = _escape_before(first, &start, stop)
-    start = _after_name(first, start, end, escape)
-    if start == NULL:
-        return end
-    hit.start, hit.end = start, _ipv6_end(start, end, stop, &hit.address)
-    if hit.end == NULL:
-        return end
-    hit.address.family = 6
-    return hit.end
-
-
-cdef Text _after_name(Text first, Text start, Text end, Text escape) noexcept nogil:
-    """Return where the address in a run begins, after a name and its colon, or NULL."""
-    cdef Text colon = <Text>memchr(start, c":", end - start)
+    colon = <Text>memchr(start, c":", run - start)
     if colon == NULL or colon - start > 4:
-        return NULL
+        return run
     # In "client:2001:db8::1" the run begins at the first colon, after the "t"; in "node:1::2" it
     # begins with "de".
     if escape == NULL and start > first and _scan_class[(start - 1)[0]] & SCAN_WORD:
-        return colon + 1
-    return start if _may_begin(first, start, escape) else NULL
+        start = colon + 1
+    elif not _may_begin(first, start, escape):
+        return run
+    end = _ipv6_end(start, run, stop, &address)
+    if end == NULL:
+        return run
+    record[0] = Record(start - first, end - first, 6, address.high, address.low)
+    return end
 
 
 cdef Text _ipv6_end(Text start, Text end, Text stop, Address* address) noexcept nogil:
@@ -289,12 +243,11 @@ cdef Text _ipv6_end(Text start, Text end, Text stop, Address* address) noexcept 
     Return its end, or NULL.
     """
     cdef Text tail = end
-    cdef uint64_t octets
     if end < stop and end[0] == c".":
         while tail > start and (tail - 1)[0] != c":":
             tail -= 1
-        tail = _read_octets(tail, stop, &octets)
-        if tail != NULL and _is_ipv6(start, tail, address):
+        tail = _octets_end(tail, stop)
+        if tail > end and _is_ipv6(start, tail, address):
             return tail if _may_end(tail, stop) else NULL
     # "2001:db8::1: no route": a single colon after an address is not part of it.
     if end - start > 2 and (end - 1)[0] == c":" and ((end - 2)[0] != c":" or (end - 3)[0] == c":"):
@@ -306,8 +259,6 @@ cdef bint _is_ipv6(Text start, Text end, Address* address) noexcept nogil:
     """Parse an address with a decimal digit; refuse an EUI-64."""
     cdef Text at = start
     cdef Py_ssize_t size = end - start
-    if size > LONGEST:
-        return False
     # Names of programs such as "dead::beef" have no digit.
     while at < end and not _scan_class[at[0]] & SCAN_DIGIT:
         at += 1

@@ -72,9 +72,8 @@ cdef int _load_special() except -1:
     if _ipv4_bounds == NULL or _ipv6_bounds == NULL:
         raise MemoryError
 
-    for octet in range(256):
-        _ipv4_class[octet] = special.classes(4)[octet]
-        _ipv6_class[octet] = special.classes(6)[octet]
+    for octet, (of_ipv4, of_ipv6) in enumerate(zip(special.classes(4), special.classes(6))):
+        _ipv4_class[octet], _ipv6_class[octet] = of_ipv4, of_ipv6
     for first, last in ipv4:
         for bound in (first, last + 1):
             _ipv4_bounds[_ipv4_count] = bound

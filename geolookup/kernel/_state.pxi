@@ -5,7 +5,7 @@ cdef class _OwnTable
 
 @cython.final
 cdef class State:
-    """See ``protocol.State``."""
+    """See ``python_state.State``."""
 
     cdef readonly object dataset
     cdef _Column jump_column, starts_column, locations_column, networks_column
@@ -101,31 +101,12 @@ cdef class State:
         self.window = min(<Py_ssize_t>WINDOW, self.ipv4_count)
         return 0
 
-    def interval_ipv4(self, value):
-        """See ``protocol.State``."""
-        return _checked(self, _interval_ipv4(self, value))
-
-    def interval_ipv6(self, value):
-        """See ``protocol.State``."""
-        cdef Address address
-        address.family, address.high = 6, value >> 64
-        address.low = value & 0xFFFFFFFFFFFFFFFF
-        return _checked(self, _interval_ipv6(self, &address))
-
-    def rows(self, int family, Py_ssize_t interval):
-        """See ``protocol.State``."""
-        if not 0 <= interval < (self.ipv4_count if family == 4 else self.ipv6_count):
-            raise _outside(self)
-        if family == 4:
-            return self.ipv4_locations[interval], self.ipv4_networks[interval]
-        return self.ipv6_locations[interval], self.ipv6_networks[interval]
-
     def rows_and_prefix(self, ip):
-        """See ``protocol.State``."""
+        """See ``python_state.State``."""
         return _rows_and_prefix(self, ip)
 
     def record(self, uint32_t location_row, uint32_t network_row):
-        """See ``protocol.State``."""
+        """See ``python_state.State``."""
         cdef Match answer
         answer.location, answer.network = location_row, network_row
         return {
@@ -135,7 +116,7 @@ cdef class State:
         }
 
     def locate_texts(self, data, offsets, ids, families, bint with_private=False):
-        """See ``protocol.State``."""
+        """See ``python_state.State``."""
         cdef _Column texts = _array(data, c"B"), bounds = _array(offsets, c"q")
         cdef _Column out = _output(ids, c"i"), family = _output(families, c"B")
         cdef int status = 0
@@ -150,7 +131,7 @@ cdef class State:
             raise _outside(self)
 
     def locate_numbers(self, families, highs, lows, ids, bint with_private=False):
-        """See ``protocol.State``."""
+        """See ``python_state.State``."""
         cdef _Column family = _array(families, c"B"), high = _array(highs, c"Q")
         cdef _Column low = _array(lows, c"Q"), out = _output(ids, c"i")
         cdef int status = 0
@@ -165,7 +146,7 @@ cdef class State:
             raise _outside(self)
 
     def take_rows(self, ids, locations, networks):
-        """See ``protocol.State``."""
+        """See ``python_state.State``."""
         cdef _Column intervals = _array(ids, c"i")
         cdef _Column place = _output(locations, c"I"), network = _output(networks, c"I")
         cdef const int32_t* numbers = <const int32_t*>intervals.data
@@ -187,7 +168,7 @@ cdef class State:
             raise _no_interval(numbers[bad])
 
     def take_own_rows(self, ids, rows):
-        """See ``protocol.State``."""
+        """See ``python_state.State``."""
         cdef _Column intervals = _array(ids, c"i"), out = _output(rows, c"I")
         cdef const int32_t* numbers = <const int32_t*>intervals.data
         cdef Py_ssize_t bad
@@ -200,19 +181,19 @@ cdef class State:
             raise _no_interval(numbers[bad])
 
     def envelopes(self, list ips, seconds):
-        """See ``protocol.State``."""
+        """See ``python_state.State``."""
         return _many_dicts(self, ips, seconds)
 
     def envelopes_json(self, list ips, seconds):
-        """See ``protocol.State``."""
+        """See ``python_state.State``."""
         return _many_json(self, ips, seconds)
 
     def values(self, list ips, names, seconds, default=None):
-        """See ``protocol.State``."""
+        """See ``python_state.State``."""
         return _many_values(self, ips, names, seconds, default)
 
     def lines(self):
-        """See ``protocol.State``."""
+        """See ``python_state.State``."""
         return _Lines(self)
 
 

@@ -23,6 +23,7 @@ cdef enum:
     # Two changes in each of four years; see ``_set_year``.
     RULE_CHANGES = 8  # of a rule, in a year and those beside it
 
+cdef object _zone_file = None
 cdef int64_t EARLIEST = _EARLIEST, LATEST = _LATEST
 
 
@@ -46,9 +47,10 @@ cdef struct Year:  # a local year, and the changes of the rule around it
 
 def period(str zone, int64_t second):
     """Return the ``Period`` of a zone that holds a second; see ``python_zones.period``."""
-    from geolookup.contract.tzdatabase import zone_file  # here: opening needs no zone
-
-    file = None if zone is None else zone_file(zone)
+    global _zone_file
+    if _zone_file is None:  # not when the module is imported: opening needs no zone
+        from geolookup.contract.tzdatabase import zone_file as _zone_file
+    file = None if zone is None else _zone_file(zone)
     if file is None:
         return None
     local = period_in_file(file.data, second)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from geolookup.contract.types import Data
-    from geolookup.dataset.networks import Network, PrefixSearch
+    from geolookup.dataset.networks import Network
     from geolookup.kernel.python_answer import Answer, View
 else:
 
@@ -48,13 +48,6 @@ def local_time(text: str | None) -> dt.datetime | None:
     from datetime import datetime
 
     return None if text is None else datetime.fromisoformat(text)
-
-
-def prefix(state: PrefixSearch, ip: object) -> Network:
-    """Return the largest aligned network around an address with one answer."""
-    from geolookup.dataset.networks import network_of
-
-    return network_of(state, ip)
 
 
 def restored_prefix(text: str | None) -> Network | None:

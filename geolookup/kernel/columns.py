@@ -2,13 +2,13 @@
 
 Strategy: texts are parsed one by one. Addresses that carry an IPv4 address are replaced by it.
 Then private addresses are marked and the interval starts are searched, for all addresses of a
-family at once. ``protocol`` defines the interval id.
+family at once. ``python_state`` defines the interval id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,18 +33,10 @@ if TYPE_CHECKING:
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
 _Parser = Callable[[U8, I64, I64, U8, U64, U64], None]
-#: Interval ids of malformed and of private addresses; see ``protocol``.
+#: Interval ids of malformed and of private addresses; see ``python_state``.
 INVALID_ID = -1
 PRIVATE_ID = -2
 _MASK_32 = np.uint64(0xFFFF_FFFF)
-
-
-class Partitions(Protocol):
-    """The interval starts of both families, as ``Dataset`` has them."""
-
-    ipv4_starts: memoryview
-    ipv6_highs: memoryview
-    ipv6_lows: EncodedColumn
 
 
 def parse(
@@ -65,7 +57,7 @@ def parse(
 
 
 def locate_numbers(
-    dataset: Partitions,
+    dataset: Dataset,
     families: U8,
     highs: U64,
     lows: U64,
@@ -125,7 +117,15 @@ def take_table(dataset: Dataset, ids: I32, rows: U32, ipv4: memoryview, ipv6: me
 def gather(
     table: U8, rows: U32, lanes: list[tuple[int, int, int]], values: list[U8], validity: list[U8]
 ) -> int:
-    """Copy columns of a row-major table; see ``protocol.Implementation``."""
+    """Copy columns of a row-major table for n rows; return which columns have a null.
+
+    ``table`` has the shape (rows, bytes of a row). A row begins with a word of 8 bytes in the
+    machine's byte order; its bit i is 1 if column i is null. A *lane* is a column to copy: its
+    number (0 to 63), the byte of a row at which it begins, and its width (2, 4 or 8 bytes).
+    For each lane, ``values`` is filled with n values and ``validity`` with n bits, rounded up
+    to bytes, as in Arrow. The result is the union of the words of all rows. Raises IndexError
+    for a row that does not exist, ValueError for lanes outside the row.
+    """
     taken = table[rows]
     # The first 8 bytes of a row are its null bits: bit 3 set = lane 3 is null.
     nulls = np.ascontiguousarray(taken[:, :8]).view(np.uint64)[:, 0]

@@ -188,7 +188,7 @@ def state_of(lookups: Lookups) -> State:
 
     All answers of one state come from the same generation: an adapter takes one for each whole
     answer, such as a table, because a reload may install another dataset between two calls.
-    ``kernel.protocol.State`` documents its methods. Raises ClosedError.
+    ``kernel.python_state.State`` documents its methods. Raises ClosedError.
     """
     return lookups._open_state()  # noqa: SLF001 - of this package only
 

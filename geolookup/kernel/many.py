@@ -15,7 +15,7 @@ from geolookup.contract.localtime import instant
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Envelope
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 #: Values and texts that a kernel makes at a time.
 CHUNK = 256

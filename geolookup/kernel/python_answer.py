@@ -1,4 +1,4 @@
-"""An answer as an object, in the Python kernel: an immutable view, read on access.
+"""An answer as an object, in the Python kernel: an immutable view of data that was read at once.
 
 The compiled kernel has classes of the same names and members; ``answers`` has their common parts.
 """
@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, TypeVar
 from geolookup.contract import envelope, fields
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel import answers
-from geolookup.kernel.python_own import own_value
-from geolookup.kernel.python_rows import data_of, value_of
-from geolookup.kernel.python_state import State, find
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
     from geolookup.contract.envelope import Object
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.networks import Network
-    from geolookup.kernel.python_rows import Match
+    from geolookup.kernel.python_state import State
 else:
 
     def dataclass_transform(**_options: object) -> Any:
@@ -49,16 +46,13 @@ class Answer(_Immutable):
     are pickled by value. The repr does not hold the address.
     """
 
-    __slots__ = ("_data", "_error", "_match", "_own", "_owner", "_prefix", "_second", "_state")
+    __slots__ = ("_data", "_error", "_own", "_prefix", "_state")
 
-    _state: State | None  # None: no answer, or one that was restored
-    _match: Match
-    _second: int
+    _data: Data | None  # None: malformed or private
     _error: type[ContractError]
-    _data: Data | None  # of an answer that was restored
-    _prefix: str | None
-    _owner: tuple[State, object] | None  # with own columns: the state, and the address
-    _own: Object | None  # of a restored answer, if its dataset has own columns
+    _own: Object | None  # None: the dataset has no own columns
+    _state: State | None  # None: no answer, or one that was restored
+    _prefix: str | None  # of an answer that was restored
 
     @property
     def ip(self) -> str | None:
@@ -102,7 +96,9 @@ class Answer(_Immutable):
         """The largest aligned network around the address with one answer, own columns included."""
         if self._state is None:
             return answers.restored_prefix(self._prefix)
-        return answers.prefix(self._state, self.ip)
+        from geolookup.dataset.networks import network_of
+
+        return network_of(self._state.dataset, self.ip)
 
     @property
     def success(self) -> bool:
@@ -121,8 +117,6 @@ class Answer(_Immutable):
 
     def to_dict(self) -> Envelope:
         """Return the envelope, as ``lookup`` does; the caller may change it."""
-        if self._state is not None:
-            return envelope.success(data_of(self._state, self._match, self._second))
         if self._data is not None:
             return envelope.success(answers.copy_data(self._data))
         return envelope.failure(self._error)
@@ -133,7 +127,7 @@ class Answer(_Immutable):
             raise answers.missing(name, None)
 
     def __bool__(self) -> bool:
-        return self._state is not None or self._data is not None
+        return self._data is not None
 
     def __eq__(self, other: object) -> Any:
         return answers.equal(self, other)
@@ -159,16 +153,21 @@ class Answer(_Immutable):
 
 def answer_of(state: State, ip: object, second: int) -> Answer:
     """Return the answer for an address."""
-    owner = (state, ip) if state.dataset.schema.own else None
+    own = None
+    if columns := state.dataset.schema.own:
+        own = state._own(ip) or dict.fromkeys(column.member for column in columns)
     try:
-        match = find(state, ip)
+        return _make(state=state, data=state._data(state._find(ip), second), own=own)
     except ContractError as error:
-        return _make(error=type(error), owner=owner)
-    return _make(state=state, match=match, second=second, owner=owner)
+        return _make(error=type(error), own=own)
 
 
 def restore(data: Data | None, prefix: str | None, code: int, own: Object | None = None) -> Answer:
-    """Return an answer from its pickled state."""
+    """Return an answer from its pickled members.
+
+    ``data``, ``prefix`` and ``own`` belong to the answer; ``code`` is the code of its error,
+    or 0. ``own`` is None if the dataset has no own columns.
+    """
     error = PrivateAddressError if code == PrivateAddressError.code else InvalidAddressError
     return _make(data=data, prefix=prefix, error=error, own=own)
 
@@ -183,9 +182,6 @@ def _make(**members: object) -> Answer:
 
 def _read(answer: Answer, name: str, group: str | None = None) -> Any:
     """Return a member of data, or of one of its groups; None for an address without an answer."""
-    if answer._state is not None:
-        path = f"{group}.{name}" if group else name
-        return value_of(answer._state, answer._match, path, answer._second)
     return None if answer._data is None else answers.member_of(answer._data, name, group)
 
 
@@ -331,13 +327,8 @@ class OwnView(View):
         def __getattr__(self, name: str) -> Any:
             if name not in self._names:
                 raise answers.missing(name, self._group, self._names)
-            answer = self._answer
-            if answer._owner is None:
-                return answers.copy_value(answer._own[name])
-            return own_value(*answer._owner, f"{fields.OWN}.{name}")
+            return answers.copy_value(self._answer._own[name])
 
     @property
     def _names(self) -> tuple[str, ...]:
-        if self._answer._owner is None:
-            return tuple(self._answer._own or ())
-        return tuple(field.member for field in self._answer._owner[0].dataset.schema.own)
+        return tuple(self._answer._own or ())

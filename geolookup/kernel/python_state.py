@@ -1,113 +1,104 @@
-"""An open dataset in the Python kernel: the search for one address, and caches of its rows.
+"""An open dataset in the Python kernel: address -> interval -> rows -> answer.
 
-Strategy: a lookup finds the interval (IPv4 by the jump table and bisection, IPv6 by bisection)
-and reads its two row numbers. Locations, currencies and networks are rendered once and stored in
-bounded caches. The local time is rendered once per zone and second.
+This is the reference. The compiled kernel has the same class in C; its JSON copies the texts of
+rows, where this one decodes them and writes them again.
+
+Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
+ValueError. An *interval id* is the position of an interval: its position among the IPv4
+intervals, or the number of those plus its position among the IPv6 intervals. It is -1 for a
+malformed address and -2 for a private one.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from geolookup.contract.address import (
-    canonical_ipv4,
-    canonical_ipv6,
-    embedded_ipv4,
-    parse,
-    parse_ipv4,
-)
-from geolookup.contract.envelope import Object, to_json
-from geolookup.contract.fields import NAMES, OWN
+from geolookup.contract import envelope, fields
+from geolookup.contract.address import canonical, effective, parse
+from geolookup.contract.fields import COUNTRY_MEMBERS, CURRENCY_MEMBERS, NAMES, OWN
 from geolookup.contract.localtime import time_object
-from geolookup.contract.special import classes, is_private
+from geolookup.contract.paths import unknown_field
+from geolookup.contract.special import is_private
 from geolookup.dataset.files import Dataset, outside
-from geolookup.errors import PrivateAddressError
-from geolookup.kernel.python_own import OwnTable, own_table
-from geolookup.kernel.python_rows import Cache, Match, Rendering, copied_location, copied_network
+from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
+from geolookup.kernel.answers import copy_value
 from geolookup.kernel.python_zones import period
 
 if TYPE_CHECKING:
-    from geolookup.contract.types import Envelope, Time
+    from collections.abc import Iterator, Sequence
+
+    from geolookup.contract.envelope import Object
+    from geolookup.contract.types import Data, Envelope, Time
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
-    from geolookup.kernel.python import _Lines
 
-_IPV4_CLASSES = classes(4)
+_CACHED = 8192  # rows of a table; a row takes about 1 kB
+
+
+class Match(NamedTuple):
+    """An address that has an answer: its family, its text, and its rows."""
+
+    family: int
+    echo: str
+    location: int
+    network: int
 
 
 class State:
-    """See ``protocol.State``."""
+    """An open dataset and the caches of its rows; an engine replaces it as a whole.
+
+    Every method raises DatasetError if an index of the dataset points outside its table.
+    ``take_rows`` and ``take_own_rows`` raise IndexError for an interval id that does not exist in
+    the dataset.
+    """
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
-        self._jump, self._jump_shift = dataset.jump, dataset.jump_shift
-        self._ipv4_starts = dataset.ipv4_starts
-        self._ipv6_starts = dataset.starts(6)
-        self._ipv4_locations = dataset.ipv4_locations
-        self._ipv4_networks = dataset.ipv4_networks
-        self._zones = dataset.zones()
         # The caches do not refer to the state: without a reference cycle its files close as soon
         # as the last reader ends.
-        rendering = Rendering(dataset)
-        self._locations_json = Cache(rendering.location_json)
-        self._networks_json = Cache(rendering.network_json)
-        self._locations: Cache[tuple[Any, int, Any]] = Cache(rendering.location)
-        self._networks: Cache[Any] = Cache(rendering.network)
-        self._times_json: dict[int, tuple[int, bytes]] = {}
-        self._times: dict[int, tuple[int, Time]] = {}
-        self._own = OwnTable(dataset) if dataset.schema.own else None
-        own_paths = {field.path: field.path for field in dataset.schema.own}
+        cached = lru_cache(_CACHED)
+        self._countries = cached(dataset.countries.members)
+        self._locations = cached(dataset.locations.members)
+        self._networks = cached(dataset.networks.members)
+        self._times = lru_cache(1024)(partial(_time, dataset.zones()))
+        own_paths = [field.path for field in dataset.schema.own]
         #: the path of each name of a field or group
-        self._paths = {**NAMES, OWN: OWN, **own_paths} if own_paths else NAMES
-
-    def interval_ipv4(self, value: int) -> int:
-        """See ``protocol.State``."""
-        jump, bucket = self._jump, value >> self._jump_shift
-        # jump[b] is the interval of the first address of bucket b:
-        #   bucket     |    b      |   b+1
-        #   intervals  ---i--|--i+1--|--i+2    jump[b + 1] is i + 1: bisect in starts[i : i + 2]
-        return bisect_right(self._ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1
-
-    def interval_ipv6(self, value: int) -> int:
-        """See ``protocol.State``."""
-        return self._ipv6_starts.holding(value)
-
-    def rows(self, family: int, interval: int) -> tuple[int, int]:
-        """See ``protocol.State``."""
-        dataset = self.dataset
-        if family == 4:
-            return dataset.ipv4_locations[interval], dataset.ipv4_networks[interval]
-        return dataset.ipv6_locations[interval], dataset.ipv6_networks[interval]
+        self._paths = NAMES | {path: path for path in own_paths and (OWN, *own_paths)}
 
     def rows_and_prefix(self, ip: object) -> tuple[int, int, int]:
-        """See ``protocol.State``."""
+        """Return location row, network row and prefix length of an address.
+
+        ``dataset.networks.PrefixSearch`` describes them.
+        """
         from geolookup.dataset.networks import prefix_length
 
         try:
-            rows = find(self, ip)[2]
+            match = self._find(ip)
+            rows = match.location, match.network
         except PrivateAddressError:
             rows = 0, 0
         return *rows, prefix_length(self.dataset, *parse(ip))
 
     def record(self, location_row: int, network_row: int) -> Object:
-        """See ``protocol.State``."""
-        location, _zone, currency = self._locations[location_row]
-        return {
-            "location": copied_location(location),
-            "currency": currency.copy(),
-            "network": copied_network(self._networks[network_row]),
-        }
+        """Return data without ip, ip_type and time; the caller may change it."""
+        location, currency, _zone = self._located(location_row)
+        return {"location": location, "currency": currency, "network": self._network(network_row)}
+
+    # --- columns
 
     def locate_texts(
-        self,
-        data: U8,
-        offsets: I64,
-        ids: I32,
-        families: U8,
-        with_private: bool = False,
+        self, data: U8, offsets: I64, ids: I32, families: U8, with_private: bool = False
     ) -> None:
-        """See ``protocol.State``."""
+        """Locate the n UTF-8 texts ``data[offsets[i] : offsets[i + 1]]``.
+
+        ``offsets`` has n + 1 items. Fills ``ids`` with interval ids and ``families`` with the
+        family of the address as written: 4, 6, or 0 for a malformed text. A text whose offsets
+        are outside ``data`` counts as malformed. With ``with_private``, private addresses have
+        interval ids too: own columns can be known for these, so the ids are for ``take_own_rows``
+        only.
+        """
         from geolookup.kernel import columns
         from geolookup.kernel.python_texts import parse_texts
 
@@ -116,14 +107,13 @@ class State:
         self.locate_numbers(addresses.family, addresses.high, addresses.low, ids, with_private)
 
     def locate_numbers(
-        self,
-        families: U8,
-        highs: U64,
-        lows: U64,
-        ids: I32,
-        with_private: bool = False,
+        self, families: U8, highs: U64, lows: U64, ids: I32, with_private: bool = False
     ) -> None:
-        """See ``protocol.State``."""
+        """Locate n addresses, given by family (4, 6; 0: malformed) and the halves of the integer.
+
+        Fills ``ids`` with interval ids. An IPv4 address is in ``lows``. ``locate_texts`` describes
+        ``with_private``.
+        """
         from geolookup.kernel.columns import locate_numbers
 
         try:
@@ -132,29 +122,38 @@ class State:
             raise outside(self.dataset.path) from None
 
     def take_rows(self, ids: I32, locations: U32, networks: U32) -> None:
-        """See ``protocol.State``."""
+        """Fill in the location and network rows of n interval ids; 0 (unknown) for ids below 0.
+
+        A table whose array has length 0 is skipped.
+        """
         from geolookup.kernel.columns import take_rows
 
         take_rows(self.dataset, ids, locations, networks)
 
     def take_own_rows(self, ids: I32, rows: U32) -> None:
-        """See ``protocol.State``."""
+        """Fill in the rows of own columns for n interval ids; 0 (unknown) for ids below 0.
+
+        Raises ValueError if the dataset has no own columns.
+        """
         from geolookup.kernel.columns import take_table
 
-        own = own_table(self, "take_own_rows").intervals
-        take_table(self.dataset, ids, rows, own[4], own[6])
+        ipv4, ipv6 = self.dataset.ipv4_own, self.dataset.ipv6_own
+        if ipv4 is None or ipv6 is None:
+            raise unknown_field(OWN, "take_own_rows")
+        take_table(self.dataset, ids, rows, ipv4, ipv6)
+
+    # --- many addresses, one after another
 
     def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Envelope]:
-        """See ``protocol.State``."""
-        from geolookup.kernel.python import _many_envelopes
+        """Return the envelope of each address.
 
-        return _many_envelopes(self, ips, seconds)
+        ``seconds`` is the Unix second of all answers, or a list with one per answer.
+        """
+        return [self._envelope(ip, second) for ip, second in _pair(ips, seconds)]
 
     def envelopes_json(self, ips: list[object], seconds: int | list[int]) -> list[bytes]:
-        """See ``protocol.State``."""
-        from geolookup.kernel.python import _many_json
-
-        return _many_json(self, ips, seconds)
+        """Return the envelope of each address as compact UTF-8 JSON."""
+        return [envelope.to_json(answer) for answer in self.envelopes(ips, seconds)]
 
     def values(
         self,
@@ -163,61 +162,179 @@ class State:
         seconds: int | list[int],
         default: object = None,
     ) -> list[Any]:
-        """See ``protocol.State``."""
-        from geolookup.kernel.python import _many_values
+        """Return the value of a field per address, or a tuple of the values of several fields.
 
-        return _many_values(self, ips, names, seconds, default)
+        One field or group is a text, several are a tuple. A value is ``default`` if it is unknown,
+        or if the address has no answer. Own columns have values for private addresses too. Raises
+        ValueError for an unknown name.
+        """
+        paths = self._paths_of((names,) if isinstance(names, str) else names, "get_many")
+        values = [self._values(ip, paths, second, default) for ip, second in _pair(ips, seconds)]
+        return [value for (value,) in values] if isinstance(names, str) else values
 
-    def lines(self) -> _Lines:
-        """See ``protocol.State``."""
-        from geolookup.kernel.python import _Lines
+    def lines(self) -> Lines:
+        """Return a writer without lines."""
+        return Lines(self)
 
-        return _Lines(self)
+    # --- one address
 
-    def _time_json(self, zone: int, second: int) -> bytes:
-        """Return the JSON of the time object, cached for one second."""
-        cached = self._times_json.get(zone)
-        if cached is None or cached[0] != second:
-            cached = self._times_json[zone] = second, to_json(self._time(zone, second))
-        return cached[1]
+    def _find(self, ip: object) -> Match:
+        """Find the rows of an address; raises the contract's errors 10001 and 10002."""
+        asked = parse(ip)
+        family, value = effective(*asked)  # 64:ff9b::808:808 carries 8.8.8.8
+        if is_private(family, value):
+            raise PrivateAddressError(ip)
+        interval = self.dataset.starts(family).interval(value)
+        columns = self.dataset.row_columns(family)
+        try:
+            location, network = (columns[name][interval] for name in ("location", "network"))
+        except IndexError:
+            raise outside(self.dataset.path) from None
+        return Match(asked[0], canonical(*asked), location, network)
+
+    def _envelope(self, ip: object, second: int) -> Envelope:
+        try:
+            return envelope.success(self._data(self._find(ip), second))
+        except ContractError as error:
+            return envelope.failure(type(error))
+
+    def _data(self, match: Match, second: int) -> Data:
+        """Return the data member of an address; the caller may change it."""
+        location, currency, zone = self._located(match.location)
+        data: Any = {
+            "ip": match.echo,
+            "ip_type": f"ipv{match.family}",
+            "location": location,
+            "time": self._time(zone, second),
+            "currency": currency,
+            "network": self._network(match.network),
+        }
+        return data
+
+    def _located(self, row: int) -> tuple[Object, Object, int]:
+        """Return the location and the currency of a location row, and the row of its zone."""
+        try:
+            country = self._countries(self.dataset.location_countries[row])
+            zone = self.dataset.location_zones[row]
+        except IndexError:
+            raise outside(self.dataset.path) from None
+        known = {name: country[name] for name in COUNTRY_MEMBERS} | self._locations(row)
+        location = {name: copy_value(value) for name, value in known.items()}
+        return location, {name: country[name] for name in CURRENCY_MEMBERS}, zone
+
+    def _network(self, row: int) -> Object:
+        """Return a network; an unknown asn is left out."""
+        network = self._networks(row).items()
+        return {name: value for name, value in network if name != "asn" or value is not None}
 
     def _time(self, zone: int, second: int) -> Time:
-        """Return the time object, cached for one second; callers copy it."""
-        cached = self._times.get(zone)
-        if cached is None or cached[0] != second:
-            name = self._zones[zone]
-            time = time_object(name, period(name, second), second)
-            cached = self._times[zone] = second, time
-        return cached[1]
+        try:
+            return self._times(zone, second).copy()
+        except IndexError:
+            raise outside(self.dataset.path) from None
+
+    def _value(self, match: Match, path: str, second: int) -> Any:
+        """Return one field or one group of data."""
+        group, _, member = path.partition(".")
+        if group == "time":  # a zone file may be damaged: other values do not need it
+            value: Any = self._time(self._located(match.location)[2], second)
+        elif group in ("ip", "ip_type"):
+            return match.echo if group == "ip" else f"ipv{match.family}"
+        else:
+            value = self.record(match.location, match.network)[group]
+        return value.get(member) if member else value
+
+    def _own(self, ip: object) -> Object | None:
+        """Return the own columns of an address; None if it is malformed.
+
+        They can be known in special-purpose space, whatever the class of the address. Where a
+        column is not declared private, the compiler wrote row 0 there. Raises ValueError if the
+        dataset has none.
+        """
+        table = self.dataset.own_rows
+        if table is None:
+            raise unknown_field(OWN, OWN)
+        try:
+            family, value = effective(*parse(ip))
+        except InvalidAddressError:
+            return None
+        interval = self.dataset.starts(family).interval(value)
+        return table.members(self.dataset.row_columns(family)[OWN][interval])
+
+    def _paths_of(self, names: Sequence[object], call: str) -> list[str]:
+        """Return the paths of fields and groups; raises ValueError for an unknown name."""
+        for name in names:
+            if not isinstance(name, str) or name not in self._paths:
+                raise unknown_field(name, call, self.dataset.schema.fields)
+        return [self._paths[str(name)] for name in names]
+
+    def _values(
+        self, ip: object, paths: list[str], second: int, default: object
+    ) -> tuple[Any, ...]:
+        try:
+            match = self._find(ip)
+        except ContractError:
+            match = None
+        values = [
+            self._own_value(ip, path)  # known for private addresses too
+            if path.partition(".")[0] == fields.OWN
+            else match and self._value(match, path, second)
+            for path in paths
+        ]
+        return tuple([default if value is None else value for value in values])
+
+    def _own_value(self, ip: object, path: str) -> Any:
+        """Return an own column by its path, or all of them; None if the address is malformed."""
+        columns, member = self._own(ip), path.partition(".")[2]
+        return columns[member] if columns is not None and member else columns
 
 
-def find(state: State, ip: object) -> Match:
-    """Find an address; raises the contract's errors 10001 and 10002."""
-    try:
-        return resolve(state, ip)
-    except IndexError:
-        raise outside(state.dataset.path) from None
+def _time(zones: list[str | None], zone: int, second: int) -> Time:
+    return time_object(zones[zone], period(zones[zone], second), second)
 
 
-def resolve(state: State, ip: object) -> Match:
-    """Return family, echo and rows of an address; raises the contract's errors 10001 and 10002."""
-    # A valid dotted text is canonical already (no leading zeros): it is its own echo.
-    if type(ip) is str and (value := parse_ipv4(ip)) is not None:
-        return 4, ip, _rows_ipv4(state, value, ip)
-    family, value = parse(ip)
-    if family == 4:
-        return 4, canonical_ipv4(value), _rows_ipv4(state, value, ip)
-    carried = embedded_ipv4(value)
-    if carried is not None:
-        return 6, canonical_ipv6(value), _rows_ipv4(state, carried, ip)
-    if is_private(6, value):
-        raise PrivateAddressError(ip)
-    return 6, canonical_ipv6(value), state.rows(6, state.interval_ipv6(value))
+def _pair(ips: list[object], seconds: int | list[int]) -> Iterator[tuple[object, int]]:
+    if not isinstance(seconds, list):
+        return zip(ips, repeat(seconds), strict=False)
+    if len(seconds) != len(ips):
+        raise ValueError("the columns differ in length")
+    return zip(ips, seconds, strict=True)
 
 
-def _rows_ipv4(state: State, value: int, ip: object) -> tuple[int, int]:
-    # By the first octet: most octets have no private range, and need no comparison.
-    if _IPV4_CLASSES[value >> 24] and is_private(4, value):
-        raise PrivateAddressError(ip)
-    interval = state.interval_ipv4(value)
-    return state._ipv4_locations[interval], state._ipv4_networks[interval]
+class Lines:
+    """Writes envelopes as JSON lines: compact UTF-8 JSON, each with a line feed after it.
+
+    Where a call raises DatasetError, the lines before the damaged row remain.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._lines: list[bytes] = []
+
+    def add(self, ips: list[object], seconds: int | list[int]) -> int:
+        """Write the envelope of each address; return the number of error envelopes.
+
+        ``State.envelopes`` describes ``seconds``.
+        """
+        failures = 0
+        for ip, second in _pair(ips, seconds):
+            answer = self._state._envelope(ip, second)
+            self._lines.append(envelope.to_json(answer) + b"\n")
+            failures += answer["error"]
+        return failures
+
+    def add_text(self, text: bytes, second: int) -> int:
+        """Write the envelope of each line of ``text``; return the number of error envelopes.
+
+        White space at both ends of a line is removed, and empty lines are skipped. A line that
+        is not UTF-8 is a malformed address.
+        """
+        # surrogateescape: invalid UTF-8 becomes a malformed address, no exception.
+        texts = [line.decode("utf-8", "surrogateescape").strip() for line in text.split(b"\n")]
+        return self.add([text for text in texts if text], second)
+
+    def take(self) -> bytes:
+        """Return the lines and remove them."""
+        lines = b"".join(self._lines)
+        self._lines.clear()
+        return lines

@@ -2,7 +2,7 @@
 
 A regular expression finds the octets, runs of hexadecimal digits and colons, and escapes of a text.
 Others read the bytes before and after, at most as many as the rule of
-``protocol.Implementation.find_addresses`` needs. None of them can take more than linear time.
+``find_addresses`` needs. None of them can take more than linear time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ _Hit = tuple[int, int, int, int]
 
 
 def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, lows: U64) -> None:
-    """See ``protocol.Implementation``."""
+    """Parse the n UTF-8 texts ``data[start : start + length]``.
+
+    Fills in the family (4, 6) and the halves of the integer; an IPv4 address is in ``lows``.
+    For a text that is malformed or outside ``data``, family and halves are 0.
+    """
     if any(len(column) != len(starts) for column in (lengths, families, highs, lows)):
         raise ValueError("the columns differ in length")
     text, size = data.data, len(data)
@@ -70,7 +74,34 @@ def _parse(text: memoryview) -> tuple[int, int]:
 
 
 def find_addresses(text: bytes, begin: int, end: int) -> bytes:
-    """See ``protocol.Implementation``."""
+    """Find the addresses in a text that begin at the bytes ``begin`` to ``end - 1`` of it.
+
+    Returns records of five integers of 64 bits, in the order of the addresses: the first byte
+    of each, the byte after its last, its family and the halves of its integer. No decision
+    depends on more than 64 bytes before or after the first byte of an address. Raises
+    ValueError if the part is outside the text.
+
+    A *word* is of ASCII letters, digits and underscores. An address is as
+    ``contract.address`` parses it, with these bounds:
+
+    - Not before it: a byte of a word or a dot; a hyphen with a letter or an underscore
+      before it (``lib-1.2.3.4``); a slash after a name of a product (``Chrome/120.0.0.0``):
+      up to 32 bytes of words, dots, hyphens and plus signs, with no slash or ``%2F`` before
+      them.
+    - Not after it: a byte of a word; a dot with a byte of a word after it; a hyphen
+      with a letter or an underscore after it.
+    - An escape counts before it as the byte that it stands for: ``%22``, ``%2522``, and
+      quoted-printable ``=3D`` in capitals, unless the text after the ``=`` may be an address
+      (``ip=208.8.8.8``): a colon follows one to four hexadecimal digits, or a dot one to three
+      digits.
+    - An IPv6 address begins where its run of hexadecimal digits and colons begins; or after
+      the first colon of the run, if at most four digits are before that colon and the run
+      continues a word (``ip6:2001:db8::1``). It ends where the run ends, or before the last
+      colon of the run, if one follows a digit or two colons; or with the four octets that
+      follow the run, if it is an address with these.
+    - An IPv6 address has a decimal digit (``abc::def`` has none) and is not of eight pairs of
+      digits (an EUI-64).
+    """
     if not 0 <= begin <= end <= len(text):
         raise ValueError("the part is outside the text")
     return b"".join(

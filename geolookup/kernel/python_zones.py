@@ -84,7 +84,7 @@ def _is_whole(data: bytes, begin: int = 0, width: int = 4) -> bool:
     """
     ut, standard, leaps, times, types, characters = struct.unpack_from(">6L", data, begin + 20)
     size = times * (width + 1) + types * 6 + characters + leaps * (width + 4) + standard + ut
-    end = begin + 44 + size
+    end: int = begin + 44 + size
     if not data[4]:  # version 1: 32-bit times, no footer
         return end <= len(data)
     # Later versions: header | 32-bit block | header | 64-bit block | "\n" TZ string "\n"

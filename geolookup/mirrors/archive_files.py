@@ -54,8 +54,8 @@ def _make(folder: Path) -> None:
     if INDEX not in others and others - {ARCHIVES}:
         raise OutputError(folder, "is not empty and not a mirror", "choose another name")
     (folder / ARCHIVES).mkdir(exist_ok=True)
-    atomic.fsync_folder(folder)
-    atomic.fsync_folder(folder.parent)
+    atomic.fsync(folder)
+    atomic.fsync(folder.parent)
 
 
 def archive_file(store: Path, generation: str, folder: Path) -> File:
@@ -75,10 +75,10 @@ def archive_file(store: Path, generation: str, folder: Path) -> File:
         path = f"{ARCHIVES}/{generation}.{sha256[:_DIGITS]}{SUFFIX}"
         file = File(path, archive.stat().st_size, sha256)
         if not (folder / path).is_file() or _sha256(folder / path) != sha256:
-            atomic.fsync_file(archive)
+            atomic.fsync(archive)
             # Renamed under its final name only when it is complete: a web server serves the folder.
             archive.replace(folder / path)
-            atomic.fsync_folder(folder / ARCHIVES)
+            atomic.fsync(folder / ARCHIVES)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return file

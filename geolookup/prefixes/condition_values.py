@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from geolookup.contract.countries import ALPHA_3
 from geolookup.contract.fields import BOOLEAN, DEGREES, LIMITS, REAL, TEXT, TEXTS, Field
@@ -39,22 +39,17 @@ class Fixed(NamedTuple):
 
 
 _CONTINENTS = ("AF", "AN", "AS", "EU", "NA", "OC", "SA")
-_COUNTRY = "write one such as AT or DE"
-_ALPHA_2: tuple[Callable[[], Iterable[str]], str, str] = (
-    lambda: ALPHA_3,
-    "an ISO 3166 code of two letters",
-    _COUNTRY,
-)
-#: By path, the fields that have fixed values beside ``Field.words``.
-_FIXED = {
+_ALPHA_2, _COUNTRY = "an ISO 3166 code of two letters", "write one such as AT or DE"
+#: By path, the fields that have fixed values beside ``Field.words``: their values, then ``Fixed``.
+_FIXED: Mapping[str, tuple[Callable[[], Iterable[str]], str, str]] = {
     "location.continent_code": (
         lambda: _CONTINENTS,
         "the code of a continent",
-        "write AF, AN, AS, EU, NA, OC or SA",
+        f"write {', '.join(_CONTINENTS[:-1])} or {_CONTINENTS[-1]}",
     ),
-    "location.country_code": _ALPHA_2,
+    "location.country_code": (lambda: ALPHA_3, _ALPHA_2, _COUNTRY),
     "location.country_code_iso3": (ALPHA_3.values, "an ISO 3166 code of three letters", _COUNTRY),
-    "location.country_neighbors": _ALPHA_2,
+    "location.country_neighbors": (lambda: ALPHA_3, _ALPHA_2, _COUNTRY),
     "time.zone": (zone_names, "an IANA time zone", "write one such as Europe/Vienna"),
 }
 #: A field of capital letters; datasets may have codes of their own.
@@ -68,14 +63,12 @@ _CURRENCY = re.compile("[A-Z]{3}")
 def fixed_values(field: Field) -> Fixed | None:
     """Return the fixed values of a field; None if it can have any."""
     if field.words:
-        values, kind = field.words, f"a {field.member}"
         remedy = f"write one of {', '.join(sorted(field.words))}"
-    elif field.path in _FIXED:
-        read, kind, remedy = _FIXED[field.path]
-        values = tuple(read())
-    else:
+        return Fixed({word.casefold(): word for word in field.words}, f"a {field.member}", remedy)
+    if field.path not in _FIXED:
         return None
-    return Fixed({value.casefold(): value for value in values}, kind, remedy)
+    values, kind, remedy = _FIXED[field.path]
+    return Fixed({value.casefold(): value for value in values()}, kind, remedy)
 
 
 def typed_value(field: Field, value: Any) -> Any:
@@ -141,7 +134,7 @@ def _number(field: Field, value: Any) -> float | None:
     except OverflowError:
         return None
     if field.type != REAL and math.isfinite(number) and number.is_integer():
-        return math.floor(value)
+        return int(cast(Any, value))
     return number if math.isfinite(number) else None
 
 

@@ -74,19 +74,16 @@ class _Reader:
         self._call, self._fields = call, schema.stored
 
     def conditions(self, where: Where, *, negated: bool) -> Iterator[Condition]:
-        if where is None:
-            return
-        if isinstance(where, str):
-            yield self._of_text(where, negated)
-        elif isinstance(where, Mapping):
-            yield from self._of_mapping(where, negated)
-        elif isinstance(where, Iterable):
-            for condition in where:
-                if not isinstance(condition, str | Mapping):
-                    raise self._type_error(condition)
-                yield from self.conditions(condition, negated=negated)
-        else:
-            raise self._type_error(where)
+        listed: Any = () if where is None else where
+        is_list = isinstance(listed, Iterable) and not isinstance(listed, str | Mapping)
+        for condition in listed if is_list else [listed]:
+            if isinstance(condition, str):
+                yield self._of_text(condition, negated)
+            elif isinstance(condition, Mapping):
+                yield from self._of_mapping(condition, negated)
+            else:
+                kind, problem = type(condition).__name__, "a condition is a text or a mapping"
+                raise TypeError(f"{self._call}: {problem}, not {kind}")
 
     def _of_mapping(self, where: Mapping[str, Any], negated: bool) -> Iterator[Condition]:
         for key, value in where.items():
@@ -165,10 +162,6 @@ class _Reader:
 
     def _error(self, text: str) -> ValueError:
         return ValueError(f"{self._call}: {text}")
-
-    def _type_error(self, where: object) -> TypeError:
-        kind = type(where).__name__
-        return TypeError(f"{self._call}: a condition is a text or a mapping, not {kind}")
 
 
 def _checked(field: Field, operator: str, values: list[Any]) -> tuple[Any, ...]:

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from geolookup.contract.fields import Field
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import Bools
+from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.public_ranges import RangeBatch, RowNumbers
-from geolookup.prefixes.spans import I32, Halves, Spans
+from geolookup.prefixes.spans import I32, Spans
 from geolookup.tables.row_tables import first_equal_rows, row_tables, table_of
 
 
@@ -40,10 +40,6 @@ class FieldColumns:
         """Return the table whose rows a column is by."""
         return self._table[name]
 
-    def of_table(self, table: str) -> dict[str, pa.Array]:
-        """Return the columns by row of one table."""
-        return {name: column for name, column in self.by_row.items() if self._table[name] == table}
-
     def has_any(self, rows: RowNumbers) -> Bools:
         """Return for n ranges whether any of the fields is known."""
         # Row 0 of a table is "unknown", and so are rows that equal it in these fields.
@@ -55,8 +51,8 @@ class FieldColumns:
 
     def spans(self, ranges: RangeBatch) -> Spans:
         """Return n ranges whose codes are, by table, the first rows with the same values."""
-        first = Halves(ranges.first_high, ranges.first_low)
-        last = Halves(ranges.last_high, ranges.last_low)
+        first = Addresses(ranges.first_low, ranges.first_high)
+        last = Addresses(ranges.last_low, ranges.last_high)
         return Spans(ranges.family, first, last, self._codes(ranges.rows))
 
     def take(self, codes: Sequence[I32]) -> list[pa.Array]:

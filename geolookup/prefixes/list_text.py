@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product, repeat
+from itertools import chain, product, repeat
 from string import Template
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -88,14 +88,14 @@ def checked_names(**chosen: str) -> dict[str, str]:
 class Entries:
     """The entries of a family: the template of one, and the text between two.
 
-    ``removed`` chooses the entries that changes remove. With ``limit``, the two templates of
-    ``command`` stand around each ``limit`` entries.
+    ``removed`` chooses the entries that changes remove. The two templates of ``command`` stand
+    around at most ``limit`` entries.
     """
 
     template: str
     removed: bool = False
     separator: str = ""
-    limit: int | None = None
+    limit: int = 1 << 30
     command: tuple[str, str] = ("", "")
 
 
@@ -127,11 +127,8 @@ class Syntax:
     def names(self) -> set[str]:
         """The keys of ``NAMES`` that a text of this syntax has."""
         steps = [step for _, step in _steps((*self.whole, *(self.changes or ())), (4,))]
-        texts = (
-            f"{step.template}{step.command}" if isinstance(step, Entries) else step
-            for step in steps
-        )
-        used = set(Template("".join(texts)).get_identifiers())
+        texts = ((one,) if isinstance(one, str) else (one.template, *one.command) for one in steps)
+        used = set(Template("".join(chain.from_iterable(texts))).get_identifiers())
         # The set of a family has the name in it.
         return (used | {"name"} if "set" in used else used) & NAMES.keys()
 
@@ -188,20 +185,7 @@ def _blocks(
     # "add set \0\n" is split into the texts before and after an entry.
     before, after = (text.encode() for text in template.split(_ENTRY))
     begin, end = (Template(line).substitute(words).encode() for line in entries.command)
-    for texts in _groups(batches, entries.limit) if entries.limit else batches:
-        if len(texts):
-            lines = bytes_of(join(before, texts.cast(pa.large_binary()), after)).to_pybytes()
-            yield begin + lines + end
-
-
-def _groups(batches: Iterable[pa.Array], size: int) -> Iterator[pa.Array]:
-    """Yield the texts of all batches in groups of ``size`` texts; the last may be smaller."""
-    import pyarrow as pa
-
-    pending = pa.array([], pa.string())
     for texts in batches:
-        pending = pa.concat_arrays([pending, texts])
-        while len(pending) >= size:
-            yield pending[:size]
-            pending = pending[size:]
-    yield pending
+        for at in range(0, len(texts), entries.limit):
+            part = texts[at : at + entries.limit].cast(pa.large_binary())
+            yield begin + bytes_of(join(before, part, after)).to_pybytes() + end

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -46,22 +46,28 @@ _DIGITS = 3
 
 def networks(selection: Selection) -> Iterator[Network]:
     """Yield the prefixes in address order, IPv4 first."""
-    for spans in selection.all_spans():
-        yield from _networks(prefixes_of(spans)[0])
+    return (network for prefixes, _ in _parts(selection) for network in _networks(prefixes))
 
 
 def networks_with_values(selection: Selection) -> Iterator[tuple[Network, Any]]:
     """Yield the prefixes, each with its values in the shape of ``Engine.get``."""
-    fields, by = selection.query.fields, selection.query.by
     stored = selection.dataset.schema.stored
+    for prefixes, columns in _parts(selection):
+        plain = dict(zip(selection.fields, map(_plain, columns), strict=True))
+        # Not strict: without fields the values are endless.
+        yield from zip(_networks(prefixes), _values(selection.by, stored, plain), strict=False)
+
+
+def _parts(selection: Selection) -> Iterator[tuple[Prefixes, list[pa.Array]]]:
+    """Yield prefixes that become Python objects together, and their columns of values."""
     for spans in selection.all_spans():
         for begin in range(0, len(spans), BATCH):
-            part = spans.take(slice(begin, begin + BATCH))
-            prefixes, of = prefixes_of(part)
-            columns = selection.columns.take([codes[of] for codes in part.codes])
-            plain = dict(zip(fields, map(_plain, columns), strict=True))
-            # Not strict: without fields the values are endless.
-            yield from zip(_networks(prefixes), _values(by, stored, plain), strict=False)
+            yield _with_values(selection, spans.take(slice(begin, begin + BATCH)))
+
+
+def _with_values(selection: Selection, spans: Spans) -> tuple[Prefixes, list[pa.Array]]:
+    prefixes, of = prefixes_of(spans)
+    return prefixes, selection.columns.take([codes[of] for codes in spans.codes])
 
 
 def _values(
@@ -92,8 +98,8 @@ def _objects(
 
 def _networks(prefixes: Prefixes) -> Iterator[Network]:
     host_bits = BITS[prefixes.family] - prefixes.lengths.astype(np.int64)
-    columns = (column.tolist() for column in (prefixes.high, prefixes.low, host_bits))
-    for high, low, bits in zip(*columns, strict=True):
+    columns = (column.tolist() for column in (*prefixes.first.halves(), host_bits))
+    for low, high, bits in zip(*columns, strict=True):
         yield network_at(prefixes.family, high << 64 | low, bits)
 
 
@@ -105,36 +111,21 @@ def table(selection: Selection) -> pa.Table:
 
 def lists(selection: Selection, entries: EntryKind) -> Lists:
     """Return the lists of a selection by family; ``entries`` is the kind of their entries."""
+    kinds: dict[EntryKind, Callable[[Spans], pa.Array]] = {
+        "prefix": lambda spans: cidr_texts(prefixes_of(spans)[0]),
+        "range": range_texts,
+        "row": lambda spans: _batch(selection, spans).to_struct_array(),
+    }
+    # Rows have their members also in a list without a row.
+    empty = [pa.array([], pa.struct(list(_schema(selection))))] if entries == "row" else []
     return {
-        family: _ENTRIES[entries](selection, selection.spans(family))
-        for family in selection.query.families
+        family: chain(empty, map(kinds[entries], selection.spans(family)))
+        for family in selection.families
     }
 
 
-def _prefix_texts(_selection: Selection, ranges: Iterator[Spans]) -> Iterator[pa.Array]:
-    return (cidr_texts(prefixes_of(spans)[0]) for spans in ranges)
-
-
-def _range_texts(_selection: Selection, ranges: Iterator[Spans]) -> Iterator[pa.Array]:
-    return map(range_texts, ranges)
-
-
-def _rows(selection: Selection, ranges: Iterator[Spans]) -> Iterator[pa.Array]:
-    yield pa.array([], pa.struct(list(_schema(selection))))
-    for spans in ranges:
-        yield _batch(selection, spans).to_struct_array()
-
-
-_ENTRIES: Mapping[EntryKind, Callable[[Selection, Iterator[Spans]], Iterator[pa.Array]]] = {
-    "prefix": _prefix_texts,
-    "range": _range_texts,
-    "row": _rows,
-}
-
-
 def _batch(selection: Selection, spans: Spans) -> pa.RecordBatch:
-    prefixes, of = prefixes_of(spans)
-    columns = selection.columns.take([codes[of] for codes in spans.codes])
+    prefixes, columns = _with_values(selection, spans)
     return pa.record_batch([cidr_texts(prefixes), *columns], schema=_schema(selection))
 
 
@@ -147,20 +138,19 @@ def changes(old: Lists, new: Lists) -> tuple[Lists, Lists]:
 
     A family that the new lists do not have is left out.
     """
-    before = {family: _column(old.get(family, ())) for family in new}
-    after = {family: _column(batches) for family, batches in new.items()}
-    return _without(after, before), _without(before, after)
+    added, removed = {}, {}
+    for family in new:
+        before, after = (_column(lists.get(family, ())) for lists in (old, new))
+        added[family], removed[family] = [_without(after, before)], [_without(before, after)]
+    return added, removed
 
 
 def _column(batches: Iterable[pa.Array]) -> pa.Array:
     return pa.concat_arrays([pa.array([], pa.string()), *batches])
 
 
-def _without(some: dict[int, pa.Array], others: dict[int, pa.Array]) -> Lists:
-    return {
-        family: [texts.filter(pc.invert(pc.is_in(texts, value_set=others[family])))]
-        for family, texts in some.items()
-    }
+def _without(some: pa.Array, others: pa.Array) -> pa.Array:
+    return some.filter(pc.invert(pc.is_in(some, value_set=others)))
 
 
 def count(lists: Lists) -> int:

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from geolookup.contract.fields import LOCATION, OWN, Field
 from geolookup.contract.paths import names_of, resolve_fields
-from geolookup.contract.schema import Schema, column_members
+from geolookup.contract.schema import column_members
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
@@ -29,7 +29,6 @@ from geolookup.dataset.public_ranges import RowNumbers, any_known, public_ranges
 from geolookup.errors import DatasetError
 from geolookup.prefixes.conditions import Condition
 from geolookup.prefixes.field_columns import FieldColumns
-from geolookup.prefixes.possible_values import check_values
 from geolookup.prefixes.predicates import RowColumns, meets
 from geolookup.prefixes.spans import Spans, join
 from geolookup.tables.row_tables import row_tables, table_of
@@ -87,61 +86,43 @@ def _marks(tables: RowColumns, condition: Condition) -> Bools:
     return marks
 
 
-class Question(NamedTuple):
-    """Conditions, values and limits of a list of prefixes; ``question`` checks them.
-
-    ``by`` has the names of the values, and ``fields`` their fields.
-    """
-
-    conditions: tuple[Condition, ...]
-    by: str | tuple[Any, ...]
-    fields: tuple[Field, ...]
-    within: object
-    families: tuple[int, ...]
-    aggregate: bool
-
-
-def question(
-    call: str,
-    conditions: tuple[Condition, ...],
-    schema: Schema,
-    *,
-    by: str | Iterable[str] | None = None,
-    within: object = None,
-    family: int | None = None,
-    aggregate: bool = True,
-) -> Question:
-    """Return the question that the arguments of a call state; ``Engine.prefixes`` describes them.
-
-    ``schema`` has the fields of the dataset that is asked. Raises ValueError for a name in ``by``
-    that no stored field or group has, ``within`` that is not a network, and a family other than 4
-    and 6.
-    """
-    if family not in (None, *FAMILIES):
-        raise ValueError(f"{call}: family must be 4 or 6")
-    try:
-        limits_of(within)  # raises here, not at the first step of an iteration
-    except ValueError as error:
-        raise ValueError(f"{call}: {error}") from None
-    names = by if isinstance(by, str) else () if by is None else names_of((by,))
-    families = (family,) if family else FAMILIES
-    fields = resolve_fields(names, schema.stored, call)
-    return Question(conditions, names, fields, within, families, aggregate)
-
-
 class Selection:
     """The ranges of a dataset whose answers meet conditions, and the values that keep them apart.
 
-    The conditions are evaluated at once; the ranges are read when they are iterated.
+    The arguments are those of ``Engine.prefixes``, with conditions that were read. The conditions
+    are evaluated at once; the ranges are read when they are iterated.
+
+    Raises ValueError for a name in ``by`` that no stored field or group has, ``within`` that is not
+    a network, and a family other than 4 and 6; DatasetError for damaged tables, and an own column
+    that the dataset lacks.
     """
 
-    def __init__(self, dataset: Dataset, query: Question) -> None:
-        """Raise DatasetError for damaged tables, and an own column that the dataset lacks."""
-        fields = [*chain.from_iterable(one.fields for one in query.conditions), *query.fields]
+    def __init__(
+        self,
+        dataset: Dataset,
+        conditions: tuple[Condition, ...],
+        call: str = "prefixes",
+        *,
+        by: str | Iterable[str] | None = None,
+        within: object = None,
+        family: int | None = None,
+        aggregate: bool = True,
+    ) -> None:
+        if family not in (None, *FAMILIES):
+            raise ValueError(f"{call}: family must be 4 or 6")
+        try:
+            limits_of(within)  # raises here, not at the first step of an iteration
+        except ValueError as error:
+            raise ValueError(f"{call}: {error}") from None
+        self.dataset, self.conditions = dataset, conditions
+        self.by = by if isinstance(by, str) else () if by is None else names_of((by,))
+        self.families = (family,) if family else FAMILIES
+        self._within, self._aggregate = within, aggregate
+        self.fields = resolve_fields(self.by, dataset.schema.stored, call)
+        fields = [*chain.from_iterable(one.fields for one in conditions), *self.fields]
         _check_columns(dataset, fields)
-        self.dataset, self.query = dataset, query
-        self.columns = FieldColumns(dataset, query.fields)
-        self._masks = row_masks(dataset, query.conditions)
+        self.columns = FieldColumns(dataset, self.fields)
+        self._masks = row_masks(dataset, conditions)
         #: the tables whose rows are known, where the question asks
         self._tables = fmt.row_tables(fields)
 
@@ -151,22 +132,16 @@ class Selection:
         With ``aggregate`` adjacent ranges are joined, unless their values differ; without, each
         range is a part of one interval. A step raises DatasetError if the dataset is damaged.
         """
-        ranges = public_ranges(self.dataset, family, self.query.within, self._mark, self._tables)
+        ranges = public_ranges(self.dataset, family, self._within, self._mark, self._tables)
         spans = map(self.columns.spans, ranges)
-        return join(spans) if self.query.aggregate else spans
+        return join(spans) if self._aggregate else spans
 
     def all_spans(self) -> Iterator[Spans]:
         """Yield the ranges of the families that are asked for."""
-        return chain.from_iterable(map(self.spans, self.query.families))
+        return chain.from_iterable(map(self.spans, self.families))
 
     def _mark(self, rows: RowNumbers) -> Bools:
         return self._masks.mark(rows) & any_known(rows)
-
-
-def checked_selection(dataset: Dataset, query: Question) -> Selection:
-    """Return a selection; ValueError for a value that no answer can have."""
-    check_values(row_tables(dataset), query.conditions)
-    return Selection(dataset, query)
 
 
 def _check_columns(dataset: Dataset, fields: Iterable[Field]) -> None:

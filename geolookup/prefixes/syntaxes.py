@@ -73,7 +73,7 @@ def _with_length(match: re.Match[bytes]) -> bytes:
 
 
 def _nft(command: str, *, removed: bool = False) -> Entries:
-    """Return the elements of a set, in commands of 10,000.
+    """Return the elements of a set, in commands of at most 10,000.
 
     To load 100,000 elements, nft 1.0.6 takes half as long again in commands of 1,000, and not
     less time in a single command.

@@ -13,9 +13,10 @@ from functools import cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import U8, U64
+from geolookup.dataset.intervals import U8, U64, Addresses
 from geolookup.prefixes.aggregate import Prefixes
 from geolookup.prefixes.spans import Spans
 
@@ -27,48 +28,33 @@ _HIDDEN = 1 << 16
 
 def cidr_texts(prefixes: Prefixes) -> pa.StringArray:
     """Return the text of each prefix: ``1.2.3.0/24``, ``2001:db8::/32``."""
-    cells = _address_cells(prefixes.family, prefixes.high, prefixes.low)
-    # Lengths 0 to 128: 129 texts.
-    return _join(cells, _cell("/"), _decimals(129)[prefixes.lengths])
+    addresses = address_texts(prefixes.family, prefixes.first)
+    return pc.binary_join_element_wise(addresses, pa.array(prefixes.lengths).cast(pa.string()), "/")
 
 
 def range_texts(spans: Spans) -> pa.StringArray:
     """Return the text of each range: its first and last address with a hyphen between them."""
-    first = _address_cells(spans.family, *spans.first)
-    last = _address_cells(spans.family, *spans.last)
-    return _join(first, _cell("-"), last)
+    ends = (address_texts(spans.family, end) for end in (spans.first, spans.last))
+    return pc.binary_join_element_wise(*ends, "-")
 
 
-def address_texts(family: int, high: U64, low: U64) -> pa.StringArray:
-    """Return the text of each address, given by its halves."""
-    return _join(_address_cells(family, high, low))
-
-
-def _join(first: U8, *further: U8) -> pa.StringArray:
-    """Return the texts of n rows of cells, the parts side by side.
-
-    A further part of one row is a part of every text.
-    """
-    count = len(first)
-    wide = [np.broadcast_to(part, (count, part.shape[1])) for part in (first, *further)]
-    cells = np.concatenate(wide, axis=1)
+def address_texts(family: int, addresses: Addresses) -> pa.StringArray:
+    """Return the text of each address of a family."""
+    low, high = addresses.halves()
+    cells = _ipv4_cells(low) if family == 4 else _ipv6_cells(high, low)
     # "1" 0 0 "." "0" 0 0 "." ...: the cells that are not 0 are the texts, row after row.
     is_set = cells != 0
-    offsets = np.zeros(count + 1, np.int32)
+    offsets = np.zeros(len(cells) + 1, np.int32)
     np.cumsum(np.count_nonzero(is_set, axis=1), out=offsets[1:])
     data = cells[is_set]
-    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(data))
-
-
-def _address_cells(family: int, high: U64, low: U64) -> U8:
-    return _ipv4_cells(low) if family == 4 else _ipv6_cells(high, low)
+    return pa.StringArray.from_buffers(len(cells), pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def _ipv4_cells(low: U64) -> U8:
     parts = []
     for shift in _SHIFTS[4]:
         octets = (low >> np.uint64(shift) & np.uint64(0xFF)).astype(np.intp)
-        parts.append(_decimals(256, "." if shift else "")[octets])
+        parts.append(_octets("." if shift else "")[octets])
     return np.concatenate(parts, axis=1)
 
 
@@ -88,15 +74,9 @@ def _ipv6_cells(high: U64, low: U64) -> U8:
 
 
 @cache
-def _cell(text: str) -> U8:
-    """Return one row of cells that holds a text."""
-    return np.frombuffer(text.encode("ascii"), np.uint8)[np.newaxis]
-
-
-@cache
-def _decimals(count: int, after: str = "") -> U8:
-    """Return the decimal numbers below ``count``, a row each, and a text after them."""
-    return _table([f"{number}{after}" for number in range(count)])
+def _octets(after: str) -> U8:
+    """Return the numbers of a byte, a row each, and a text after them."""
+    return _table([f"{number}{after}" for number in range(256)])
 
 
 @cache

@@ -139,7 +139,7 @@ class CacheEntry:
         path = self._folder / digest[:_DIGEST_DIGITS] / part.name
         kept = CachedFile(path, part.stat().st_size, digest, version)
         with atomic.output_errors(path):
-            atomic.fsync_file(part)
+            atomic.fsync(part)
             path.parent.mkdir(exist_ok=True)
             # After a crash here the file has no kept.json, and is downloaded once more.
             part.replace(path)

@@ -26,8 +26,8 @@ from geolookup.comparison.changes import (
     kinds,
 )
 from geolookup.comparison.gates import measured_text
+from geolookup.comparison.joint_intervals import FAMILIES
 from geolookup.comparison.measures import Coverage, SourceChange
-from geolookup.comparison.overlay import FAMILIES
 from geolookup.dataset.coverage import public_space
 from geolookup.dataset.runs import run_starts
 from geolookup.pictures import colours, wording

@@ -87,5 +87,5 @@ def _make(store: Path) -> None:
     parents = reversed(store.parents) if _is_user_store(store) else ()
     for folder in (*parents, store, store / pointer.GENERATIONS):
         folder.mkdir(FOLDER_MODE, exist_ok=True)
-    atomic.fsync_folder(store)
-    atomic.fsync_folder(store.parent)
+    atomic.fsync(store)
+    atomic.fsync(store.parent)

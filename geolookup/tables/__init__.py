@@ -31,7 +31,7 @@ from geolookup.tables.take import of_table
 if TYPE_CHECKING:
     from geolookup.contract.types import OnInvalid
     from geolookup.engine.many import ManyAnswers
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 __all__ = ["enrich"]
 

@@ -28,13 +28,13 @@ from geolookup.tables.take import of_table
 from geolookup.tables.times import Instants, instants_of
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 #: A block ends at this number of rows or of bytes of addresses, whichever comes first.
 #: A generation has 20,000 rows of a block if there are 52 of them.
 ROWS, _BYTES = 1 << 20, 1 << 28
 #: Generations that are open together: more than there are weeks in a year.
-_OPEN = 64
+OPEN = 64
 _Rows = NDArray[np.int64]
 
 
@@ -70,7 +70,7 @@ class PastEnricher(Enricher):
         super().__init__(newest, of_table(fields, schema=newest.dataset.schema), **options)
         self._options = options | {"on_invalid": "null", "threads": 1}
         self._begins = np.array(generations.begins, np.int64)
-        self._enricher = lru_cache(_OPEN)(self._open)
+        self._enricher = lru_cache(OPEN)(self._open)
         self._without_generation = without_generation
 
     def schema(self, inputs: pa.Schema = TEXTS) -> pa.Schema:

@@ -34,7 +34,7 @@ from geolookup.tables.take import OF_ADDRESS, Taker, is_known
 from geolookup.tables.times import Clock, Instants, instants_of
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 _ERRORS: dict[int, type[AddressError]] = {
     INVALID_ID: InvalidAddressError,

@@ -11,7 +11,7 @@ from geolookup.contract.gregorian import timestamp
 from geolookup.errors import count_text
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
     from geolookup.signing.keys import PublicKey
 
 
@@ -57,7 +57,7 @@ def _open_generation(
     generation: str,
 ) -> State:
     from geolookup import kernel
-    from geolookup.overlays import CompiledPath
+    from geolookup.compiled import CompiledPath
     from geolookup.store.requirements import Requirements
     from geolookup.store.resolve import DatasetPath
 

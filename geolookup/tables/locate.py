@@ -17,7 +17,7 @@ from geolookup.dataset.intervals import I64, U8, Addresses, MixedAddresses
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID, parse, replace_embedded
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 #: Rows of a chunk: its columns fit into a core's cache.
 CHUNK = 1 << 16
@@ -26,7 +26,7 @@ _TEXT = pa.large_string()
 
 @dataclass(frozen=True, slots=True)
 class AddressIntervals:
-    """n addresses: interval ids (see ``kernel.protocol``) and families as written."""
+    """n addresses: interval ids (see ``kernel.python_state``) and families as written."""
 
     ids: NDArray[np.int32]
     families: NDArray[np.uint8]  # 4, 6; 0 without an address
@@ -57,7 +57,7 @@ def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
 
 
 def locate_chunk(state: State, array: pa.Array, *, with_private: bool = False) -> AddressIntervals:
-    """Locate one array of addresses; ``kernel.protocol.State`` describes ``with_private``.
+    """Locate one array of addresses; ``kernel.python_state.State`` describes ``with_private``.
 
     Raises TypeError for a type that holds no addresses. Null is an invalid address.
     """
@@ -216,21 +216,16 @@ def address_reader(kind: pa.DataType) -> Callable[[pa.Array], _Texts | MixedAddr
         kind = kind.storage_type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    for reads, reader in _READERS:
-        if reads(kind):
-            return reader
+    if is_text(kind):
+        return _read_texts
+    if pa.types.is_uint32(kind):
+        return _read_numbers
+    if _is_bytes(kind):
+        return _read_bytes
+    if pa.types.is_null(kind):
+        return _read_nothing
     types = "text, uint32 (IPv4), or binary of 4 or 16 bytes"
     raise TypeError(f"a column of {kind} holds no addresses; their type is {types}")
-
-
-_READERS: tuple[
-    tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], _Texts | MixedAddresses]], ...
-] = (
-    (is_text, _read_texts),
-    (pa.types.is_uint32, _read_numbers),
-    (_is_bytes, _read_bytes),
-    (pa.types.is_null, _read_nothing),
-)
 
 
 def clean_column(

@@ -79,7 +79,7 @@ class _Lookup:
         frame = inputs.struct.unnest()
         with _raise_as_polars_own():
             answers = self.engine.enrich(frame, self.paths, **self.options)
-        new = answers.drop(frame.columns)
+        new: pl.DataFrame = answers.drop(frame.columns)
         return new.to_series() if self.is_value else new.to_struct()
 
 

@@ -25,7 +25,6 @@ from geolookup.errors import REBUILD, DatasetError
 from geolookup.tables.row_major import MOST_COLUMNS, RowMajor, is_stored
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
-_LINK = pa.uint16()
 #: The number of columns of a table from which the row-major copy is faster.
 ROW_MAJOR_FROM = 3
 # Weak: the tables are freed with their dataset.
@@ -92,16 +91,14 @@ class RowTables:
         #: the zones' names by row; the first is None
         self.zones = dataset.zones()
         counts = dataset.row_counts()
-        tables = {table: _Columns(dataset, table) for table in (COUNTRY, *counts)}
-        if any(tables[table].count != count for table, count in counts.items()):
+        self._columns = {table: _columns(dataset, table) for table in (COUNTRY, *counts)}
+        sizes = {table: len(next(iter(of.values()))) for table, of in self._columns.items()}
+        if any(sizes[table] != count for table, count in counts.items()):
             raise outside(dataset.path)
-        self._columns = {
-            table: {field.column: columns.values(field) for field in dataset.schema.in_table(table)}
-            for table, columns in tables.items()
-        }
-        linked = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
-        for link in fmt.LINKS:
-            self._columns[LOCATION][link] = tables[LOCATION].rows_of(link, linked[link])
+        for link, size in {COUNTRY: sizes[COUNTRY], ZONE: len(self.zones)}.items():
+            rows = self._columns[LOCATION][link]
+            if rows.null_count or pc.max(rows).as_py() >= size:
+                raise _damaged(dataset, LOCATION, f"column {link} points outside its table")
         self._row_major: dict[str, RowMajor] = {}
         self._by_row: dict[Field, pa.Array] = {}
 
@@ -146,45 +143,34 @@ class RowTables:
         return dict(islice(((n, c) for n, c in columns if is_stored(c.type)), MOST_COLUMNS))
 
 
-class _Columns:
-    """The columns of one file, checked."""
-
-    def __init__(self, dataset: Dataset, table: str) -> None:
-        file = fmt.TABLES[table]
-        self._path = f"{dataset.path}/{file}"
-        names = [field.column for field in dataset.schema.in_table(table)]
-        names += fmt.LINKS if table == LOCATION else ()
-        try:
-            batch = pa.ipc.open_file(pa.py_buffer(dataset.file_bytes(file))).get_batch(0)
-            batch = batch.select(names)
-            batch.validate(full=True)
-        except MemoryError:  # Arrow's is an ArrowException too
-            raise
-        # IndexError: no batch; ValueError: a name that is not UTF-8.
-        except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
-            raise DatasetError(self._path, "damaged", REBUILD) from error
-        self._batch = batch
-        self.count: int = batch.num_rows
-
-    def values(self, field: Field) -> pa.Array:
-        """Return the column of a field, texts as a dictionary."""
-        return self._values(field.column, _TEXT if field.type == TEXT else type_of(field))
-
-    def _values(self, name: str, kind: pa.DataType) -> pa.Array:
-        column = self._batch.column(name)
+def _columns(dataset: Dataset, table: str) -> dict[str, pa.Array]:
+    """Return the columns of one file by name, checked; texts are dictionaries."""
+    fields = dataset.schema.in_table(table)
+    kinds = {field.column: _TEXT if field.type == TEXT else type_of(field) for field in fields}
+    if table == LOCATION:
+        kinds |= dict.fromkeys(fmt.LINKS, pa.uint16())
+    try:
+        content = pa.py_buffer(dataset.file_bytes(fmt.TABLES[table]))
+        batch = pa.ipc.open_file(content).get_batch(0).select([*kinds])
+        batch.validate(full=True)
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
+    # IndexError: no batch; ValueError: a name that is not UTF-8.
+    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
+        raise _damaged(dataset, table, "damaged") from error
+    columns = {}
+    for (name, kind), column in zip(kinds.items(), batch.columns, strict=True):
         if column.type == pa.string():
             column = column.dictionary_encode()
         elif pa.types.is_dictionary(column.type):
             # One index width for all datasets: then results have one type.
             indices = column.indices.cast(pa.int32())
             column = pa.DictionaryArray.from_arrays(indices, column.dictionary)
-        if column.type != kind or not self.count:
-            raise DatasetError(self._path, f"column {name} is not of its type", REBUILD)
-        return column
+        if column.type != kind or not len(column):
+            raise _damaged(dataset, table, f"column {name} is not of its type")
+        columns[name] = column
+    return columns
 
-    def rows_of(self, name: str, count: int) -> pa.Array:
-        """Return a column of row numbers of another table, compared with its length."""
-        column = self._values(name, _LINK)
-        if column.null_count or pc.max(column).as_py() >= count:
-            raise DatasetError(self._path, f"column {name} points outside its table", REBUILD)
-        return column
+
+def _damaged(dataset: Dataset, table: str, problem: str) -> DatasetError:
+    return DatasetError(f"{dataset.path}/{fmt.TABLES[table]}", problem, REBUILD)

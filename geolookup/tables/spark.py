@@ -8,10 +8,7 @@ collected, shuffled or joined.
 from __future__ import annotations
 
 import os
-import pickle
-import socket
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -75,7 +72,7 @@ def enrich(
     with engine:
         job = Job.of(engine, opening, fields, options)
         schema = _schema(engine, df, job)
-    return df.mapInArrow(_task(job), schema)
+    return df.mapInArrow(lambda batches: enrich_partition(batches, job), schema)
 
 
 # --- on the driver
@@ -102,22 +99,6 @@ def _arrow_field(field: spark_types.StructField, options: Mapping[str, Any]) -> 
         kind = field.dataType.simpleString()
         raise TypeError(f"column {field.name!r} is of {kind}, not an address or time")
     return pa.field(field.name, _ARROW[type(field.dataType)])
-
-
-def _task(job: Job) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    # Spark sends a nested function by value, and this has no value of geolookup: it also runs on
-    # an executor without geolookup.
-    pickled = pickle.dumps(job)
-
-    def enrich_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        try:
-            from geolookup.tables.spark import enrich_partition
-        except ImportError as error:
-            problem = f"{socket.gethostname()}: {sys.executable} has no module {error.name!r}"
-            raise ImportError(f"{problem}; install geolookup for the executors") from None
-        return enrich_partition(batches, pickle.loads(pickled))  # noqa: S301 - of the driver
-
-    return enrich_batches
 
 
 # --- in a worker

@@ -27,7 +27,7 @@ from geolookup.tables.row_tables import ROW_MAJOR_FROM, row_tables
 from geolookup.tables.times import Clock, Instants
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
 Int32 = NDArray[np.int32]
 UInt32 = NDArray[np.uint32]

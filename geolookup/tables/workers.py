@@ -36,7 +36,7 @@ from geolookup.tables.take import of_table
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel import State
 
     #: A function that opens an engine, and its arguments.
     Opening = tuple[Callable[..., Engine], tuple[Any, ...]]

@@ -11,7 +11,7 @@ import pytest
 from geolookup.errors import BuildError
 from tests.builder.building import recipe
 from tests.internals.builder import Options, compile_recipe, load
-from tests.internals.progress import Progress, RowProgress
+from tests.internals.progress import Progress
 
 CLEAR = "\r\x1b[K"
 
@@ -56,13 +56,13 @@ def test_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     for fraction, left in (
-        (0.5, "  0:10 left"),
-        (0.25, "  0:30 left"),
+        (0.5, "  0:00:10 left"),
+        (0.25, "  0:00:30 left"),
         (0.001, "  2:46:30 left"),
         (None, ""),
     ):
         terminal = Terminal()
-        progress = RowProgress(terminal)
+        progress = Progress(terminal)
         now[0] += 10
         progress.show(20_000, fraction)
         shown = f"{CLEAR}20,000 rows  2,000 rows/s{left}"

@@ -75,8 +75,8 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
         (["build", "--outptu", "x"], "build has no option --outptu; did you mean '--output'?"),
         (["fields", "--zzz"], "fields has no option --zzz; example: {fields}"),
         (
-            ["info", "--infer-types"],
-            "info has no option --infer-types; try enrich; example: {enrich}",
+            ["info", "--error-code"],
+            "info has no option --error-code; try enrich; example: {enrich}",
         ),
         (["info", "1.2.3.4", "::1"], "info: too many arguments; example: {info}"),
         (["recipes", "shwo"], "recipes: no such command; did you mean 'show'?"),

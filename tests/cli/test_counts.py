@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 import geolookup
 from tests.cli.program import run
 from tests.history import pool
-from tests.internals.store import Change, pointer
 from tests.tables.adapters import past_store
 
 ROWS = (
@@ -83,22 +81,10 @@ def test_a_summary(folder: Path) -> None:
     ]
 
 
-def test_a_file_and_a_folder(folder: Path) -> None:
+def test_a_file(folder: Path) -> None:
     done = run("enrich", "visits.csv", "-o", "out.csv", "-d", "d", folder=folder)
     counts = "7 rows, 3 located, 1 unknown, 2 invalid, 1 private"
     assert done.stderr.startswith(f"{counts} in ")
-    source = folder / "in"
-    source.mkdir()
-    for name in ("a.csv", "b.csv", "notes.md"):
-        (source / name).write_text(f"ip\n{VISITS}", encoding="utf-8")
-    args = ("enrich", "in", "-o", "located", "-d", "d")
-    first = run(*args, folder=folder).stderr
-    assert first.startswith("14 rows, 6 located, 2 unknown, 4 invalid, 2 private")
-    assert "2 files written, 1 of other formats skipped" in first
-    (source / "b.csv").write_text("ip\n8.8.8.8\n", encoding="utf-8")
-    second = run(*args, folder=folder).stderr
-    assert second.startswith("1 row, 1 located, 0 unknown, 0 invalid, 0 private")
-    assert "1 file written, 1 up to date, 1 of other formats skipped" in second
 
 
 def test_rows_without_a_generation(tmp_path: Path) -> None:
@@ -133,16 +119,3 @@ def test_the_times_of_a_log_choose_the_generation(tmp_path: Path) -> None:
     assert [row["own_share"] for row in made] == [shares[0], None, shares[1], None, None, None]
     counts = "6 rows, 1 located, 2 unknown, 1 invalid, 1 private"
     assert done.stderr.splitlines()[-1].startswith(f"{counts} in ")
-
-
-def test_a_folder_is_up_to_date_until_the_periods_change(tmp_path: Path) -> None:
-    store, source = shutil.copytree(past_store(), tmp_path / "store"), tmp_path / "in"
-    source.mkdir()
-    (source / "a.csv").write_text("ip,t\n8.8.8.3,2026-01-05T10:00:00Z\n", encoding="utf-8")
-    args = ("enrich", "in", "-o", "out", "--as-of-column", "t", "-d", "store")
-    assert "1 file written" in run(*args, folder=tmp_path).stderr
-    assert "0 files written, 1 up to date" in run(*args, folder=tmp_path).stderr
-    first, *others = pointer.read_changes(store)
-    changes = [Change(first.generation, "2026-01-02T00:00:00Z"), *others]
-    pointer.save(store, pointer.read(store), changes)
-    assert "1 file written" in run(*args, folder=tmp_path).stderr

@@ -12,8 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import geolookup
@@ -121,33 +119,6 @@ def test_a_signal_leaves_no_output(kind: str, number: signal.Signals, tmp_path: 
     assert not output.exists()
     if number != signal.SIGKILL:
         assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_is_mirrored_and_taken_up_again(tmp_path: Path) -> None:
-    source, output = tmp_path / "in", tmp_path / "out"
-    (source / "deep" / "er").mkdir(parents=True)
-    (source / "a.csv").write_text("ip\n8.8.8.8\n", encoding="utf-8")
-    pq.write_table(pa.table({"ip": ["1.1.1.1"]}), source / "deep" / "er" / "c.parquet")
-    (source / "_SUCCESS").write_text("", encoding="utf-8")
-    (source / ".hidden.csv").write_text("", encoding="utf-8")
-    (source / "deep" / "b.jsonl").write_text("nonsense\n", encoding="utf-8")
-    args = ("enrich", str(source), "--output", str(output), "--fields", "network.asn")
-
-    def made() -> set[str]:
-        return {path.relative_to(output).as_posix() for path in output.rglob("*.*")}
-
-    assert "b.jsonl, row 1: not one JSON object" in run(*args).stderr
-    assert made() == {"a.csv"}
-    (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n', encoding="utf-8")
-    done = run(*args)
-    assert "2 rows, 2 located" in done.stderr
-    assert "2 files written, 1 kept as they are (--force replaces them)" in done.stderr
-    assert "1 of other formats skipped" in done.stderr
-    assert made() == {"a.csv", "deep/b.jsonl", "deep/er/c.parquet"}
-    assert (output / "a.csv").read_text(encoding="utf-8") == "ip,network_asn\n8.8.8.8,15169\n"
-    assert "0 files written, 3 kept as they are" in run(*args, "--prefix", "x_").stderr
-    assert "3 files written, 1 of" in run(*args, "--prefix", "x_", "--force").stderr
-    assert (output / "a.csv").read_text(encoding="utf-8") == "ip,x_network_asn\n8.8.8.8,15169\n"
 
 
 @pytest.mark.long

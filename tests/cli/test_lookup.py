@@ -99,8 +99,12 @@ def test_a_wrong_argument_that_looks_like_a_name_has_a_hint() -> None:
     for name in ("dns.google", "visits.csv", "8.8.8.8a"):
         for args, number in (((name,), 1), (("lookup", "10.0.0.1", "x", name, "a.b"), 3)):
             assert run(*args).stderr == f"geolookup: argument {number} is {hint}\n"
-    for text in ("999.1.1.1", "10.0.0.1", "::1::", "x"):
+    for text in ("999.1.1.1", "10.0.0.1", "::1::", "x", "8.8.8.0/x"):
         assert run("lookup", text).stderr == ""
+    for text in ("8.8.8.0/24", "2001:db8::/32"):  # of a network other commands have the answers
+        told = run(text).stderr
+        assert told.startswith("geolookup: argument 1 is a network; 'geolookup prefixes --within ")
+        assert "'geolookup history NETWORK'" in told
 
 
 def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +116,9 @@ def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert first.startswith(
         "8.8.8.8               🇺🇸 Mountain View, California, United States  2026"
     )
-    assert error == "line 2: Invalid IP address format"
+    assert error.split("  ")[0] == "x"
+    assert error.index("Invalid IP address format") == first.index("🇺🇸")
+    assert error.split()[-3:] == ["-"] * 3
     assert second == (
         "2606:4700:4700::1111  🇺🇸 San Francisco, California, United States  2026-11-19 16:00 PST"
         "  AS13335 Cloudflare, Inc.  2606:4700:4700::/48"
@@ -173,10 +179,11 @@ def test_colours_and_typed_addresses() -> None:
     shown, status = terminal("8.8.8.8", "10.0.0.1", "--local-time-at", "2026-11-20T00:00Z")
     first, second = shown.splitlines()
     assert first == (
-        "\x1b[1m8.8.8.8\x1b[0m  🇺🇸 Mountain View, California, United States"
+        "\x1b[1m8.8.8.8\x1b[0m   🇺🇸 Mountain View, California, United States"
         "  2026-11-19 16:00 PST  AS15169 Google LLC  8.8.8.0/24"
     )
-    assert second == "\x1b[31margument 2: Cannot geolocate private IP\x1b[0m"
+    assert second.startswith("\x1b[31m10.0.0.1  Cannot geolocate private IP")
+    assert second.endswith("\x1b[0m")
     assert status == 1
     for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         for form in ("table", "json", "csv"):
@@ -186,7 +193,7 @@ def test_colours_and_typed_addresses() -> None:
     shown, status = terminal("-", typed=b"8.8.8.8\nx\n\x04", environment={"NO_COLOR": "1"})
     lines = shown.splitlines()
     assert "geolookup: reading addresses from standard input" in shown
-    assert lines[-1] == "line 2: Invalid IP address format"
+    assert lines[-1].startswith("x        Invalid IP address format")
     assert "AS15169 Google LLC" in lines[-2]
     assert status == 1
 

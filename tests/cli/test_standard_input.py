@@ -154,7 +154,7 @@ def test_a_closed_standard_output_is_one_line(command: str, tmp_path: Path) -> N
             *(("fields",), ("info",), ("info", "--json"), ("--help",), ("summarize", "many.txt")),
             *(("annotate", "many.txt"), ("grep", "--where", "country=US", "many.txt")),
             ("prefixes", "country=US", "--by", "country", "--format", "csv"),
-            ("enrich", "many.txt", "--output", "-", "--output-format", "parquet"),
+            ("enrich", "many.txt", "--output", "-", "--output-format", "jsonl"),
             ("export", str(SMALL), "--format", "csv", "--output", "-"),
         ],
         kind=lambda _args: "exit status",
@@ -176,7 +176,7 @@ def test_a_full_standard_output_is_one_line(args: tuple[str, ...], tmp_path: Pat
 _ENRICHED = ("enrich", "many.csv", "--no-header", "--ip-column", "column1")
 #: Commands with more answers than a pipe holds.
 _MANY = (
-    *((*_ENRICHED, "--output-format", kind) for kind in ("csv", "parquet", "arrow")),
+    *((*_ENRICHED, "--output-format", kind) for kind in ("csv", "jsonl")),
     *(("export", str(SMALL), "--format", kind) for kind in ("csv", "jsonl")),
 )
 _CLOSED: list[tuple[int, tuple[str, ...]]] = [

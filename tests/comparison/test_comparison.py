@@ -19,9 +19,9 @@ from tests.internals.comparison import (
     diff_metrics,
     evaluate,
     gate_values,
+    joint_intervals,
     lay_over,
     open_dataset,
-    overlay,
     quantiles,
     report_lines,
     verdict_line,
@@ -37,7 +37,9 @@ def test_space_that_became_private_is_not_compared(
     assert diff.diff(*pair).parts["ipv4"].moved["country"].count == 64
     parts = [(0, 0x080807FF, special.PUBLIC), (0x08080800, 0x080808FF, special.PRIVATE)]
     parts.append((0x08080900, 2**32 - 1, special.PUBLIC))
-    monkeypatch.setattr(overlay, "partition", {4: parts, 6: special.partition(6)}.__getitem__)
+    monkeypatch.setattr(
+        joint_intervals, "partition", {4: parts, 6: special.partition(6)}.__getitem__
+    )
     part = diff.diff(*pair).parts["ipv4"]
     assert (part.moved["country"].count, part.moved["country"].of) == (0, 128)
 

@@ -115,11 +115,11 @@ def test_the_headline_has_one_answer(module: Any, ipv4: int, ipv6: int) -> None:
         (answer,) = state.envelopes([ip], 0)
         if answer["data"] is None:
             with pytest.raises(geolookup.PrivateAddressError):
-                explain(state, SOURCES, ip, None)
+                explain(state.dataset, SOURCES, ip, None)
             continue
-        explained = explain(state, SOURCES, ip, answer["data"])
+        explained = explain(state.dataset, SOURCES, ip, answer["data"])
         network = ip_network(explained["network"])
-        assert network == network_of(state, ip)
+        assert network == network_of(state.dataset, ip)
         probes = [ip, network[0], network[-1], network[network.num_addresses // 2]]
         for other in state.envelopes(probes, 0):
             assert other["data"] | {"ip": ""} == answer["data"] | {"ip": ""}, network

@@ -31,7 +31,7 @@ from tests.internals.dataset import (
 from tests.internals.dataset import layout as fmt
 from tests.internals.dataset import public_ranges_module as module
 from tests.internals.kernel import state_of
-from tests.walk import walk
+from tests.walk import rows_at, walk
 
 RECIPE = """
 [dataset]
@@ -229,9 +229,8 @@ def expected(engine: geolookup.Engine, family: int, within: object = None) -> li
     for network, _ in walk(engine, within):
         if network.version == family:
             first, last = int(network[0]), int(network[-1])
-            at = state.interval_ipv4(first) if family == 4 else state.interval_ipv6(first)
-            location, of_network = state.rows(family, at)
-            actual.append((first, last, location, of_network))
+            at = state.dataset.starts(family).interval(first)
+            actual.append((first, last, *rows_at(state.dataset, family, at)))
     return actual
 
 

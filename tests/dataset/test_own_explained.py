@@ -32,7 +32,7 @@ def test_ranges_and_values_are_as_the_rows_state(rows: list[own_random.Row]) -> 
             state = kind(dataset)
             for address, values in known.items():
                 data = state.envelopes([str(address)], 0)[0]["data"]
-                explained = explain(state, sources, str(address), data)
+                explained = explain(state.dataset, sources, str(address), data)
                 assert address in ip_network(explained["network"])
                 for layer in LAYERS:
                     _check(explained["layers"][layer], layer, address, known)

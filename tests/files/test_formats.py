@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from threading import active_count
 from typing import Any
@@ -37,10 +37,9 @@ from tests.files.tables import (
 from tests.internals.files import (
     Counts,
     EnrichOptions,
-    TableFile,
     enrich_file,
-    kind_of,
     open_output,
+    table_file,
 )
 from tests.skips import needs
 
@@ -50,10 +49,8 @@ TEXT_KINDS = ("csv", "tsv")
 
 
 def enrich(engine: Engine, source: Path, target: Path, options: EnrichOptions = OPTIONS) -> Counts:
-    counts = Counts()
-    places = [TableFile(str(path), kind_of(str(path), None, "")) for path in (source, target)]
-    enrich_file(engine, places[0], places[1], options, counts, lambda _fraction: None)
-    return counts
+    before, after = (table_file(str(path), None, "") for path in (source, target))
+    return enrich_file(engine, before, after, options)
 
 
 def expected(engine: Engine, source: str, target: str) -> list[dict[str, Any]]:
@@ -239,7 +236,11 @@ WRONG: list[tuple[str, bytes, str]] = [
         b'{"ip":"8.8.8.8"} {"ip":"8.8.8.8"}\n',
         "row 1: not one JSON object; write one",
     ),
-    ("a.jsonl", b'{"ip":"8.8.8.8","x":"\\ud800"}\n', "row 1: a text is malformed, or a number too"),
+    (
+        "a.jsonl",
+        b'{"ip":"8.8.8.8","x":"\\ud800"}\n',
+        "row 1: a member changes its type, occurs twice or is",
+    ),
     ("a.jsonl", b'{"IP":"8.8.8.8"}\n', "a.jsonl: no column 'ip'; did you mean --ip-column 'IP'?"),
     ("a.parquet", b"8.8.8.8" * 100, "a.parquet: is damaged or not a Parquet file"),
     ("a.csv.gz", b"8.8.8.8" * 100, "is it whole?"),
@@ -251,6 +252,7 @@ WRONG: list[tuple[str, bytes, str]] = [
 
 
 def _refused(engine: Engine, folder: Path, name: str, content: bytes, **options: Any) -> str:
+    folder.mkdir(exist_ok=True)
     (folder / name).write_bytes(content)
     with pytest.raises(TableFileError) as raised:
         enrich(engine, folder / name, folder / f"out-{name}", replace(_ASN, **options))
@@ -278,6 +280,53 @@ def test_what_is_wrong_is_told_in_a_line(sample: Engine, tmp_path: Path) -> None
     (tmp_path / "a.csv").write_bytes(b"ip,n\n8.8.8.8,1\n8.8.8.8,\xff\n")
     with pytest.raises(TableFileError, match=r"a\.csv, row 3: is not UTF-8"):  # stays in CSV only
         enrich(sample, tmp_path / "a.csv", tmp_path / "out.parquet")
+
+
+def test_addresses_in_members_of_objects(sample: Engine, tmp_path: Path) -> None:
+    """As Caddy and Traefik write them; the path is also one of Parquet, and of every output."""
+    options = EnrichOptions("request.remote.ip", ("network.asn",), time_column="request.ts")
+    line = '{"ts":1.5,"request":{"remote":{"ip":"8.8.8.8","port":1},"ts":1795132800.5}}'
+    (tmp_path / "a.jsonl").write_text(f'{{"request":{{}}}}\n{line}\n', encoding="utf-8")
+    for source, target in pairwise(("a.jsonl", "a.parquet", "b.jsonl", "c.csv")):
+        made = replace(options, prefix=f"{source}_")
+        enrich(sample, tmp_path / source, tmp_path / target, made)
+        rows = read((tmp_path / target).read_bytes(), target[2:])
+        assert str(rows[1][f"{source}_network_asn"]) == "15169"
+    enrich(sample, tmp_path / "a.jsonl", tmp_path / "b.jsonl", options)
+    assert (tmp_path / "b.jsonl").read_text("utf-8").endswith(line[:-1] + ',"network_asn":15169}\n')
+    told = _refused(
+        sample, tmp_path / "empty", "a.jsonl", line.encode(), column="request.remote.IP"
+    )
+    assert "no column 'request.remote.IP'; did you mean --ip-column 'request.remote.ip'?" in told
+
+
+def test_members_that_occur_late_are_named(sample: Engine, tmp_path: Path) -> None:
+    rows = '{"ip":"8.8.8.8","o":{"a":1}}\n' * 200_000 + '{"ip":"8.8.8.8","n":1,"o":{"b":2}}\n'
+    (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
+    counts = enrich(sample, tmp_path / "a.jsonl", tmp_path / "b.parquet", _ASN)
+    assert counts.rows == 200_001
+    problem = "members that the first 4 MiB lack were dropped: n, o.b"
+    assert counts.notes == [f"{tmp_path / 'a.jsonl'}: {problem}"]
+
+
+def test_rows_without_an_address(sample: Engine, tmp_path: Path) -> None:
+    """No address at all is refused with the remedy, unless nulls were asked for."""
+    column = b"ip\n8.8.8.8:53\nx\n"
+    told = _refused(sample, tmp_path, "a.csv", column)
+    assert told.endswith("the first 2 rows hold no address in column 'ip'; pass --clean")
+    told = _refused(sample, tmp_path, "a.csv", b"ip\nx\n", clean=True)
+    assert "row holds no address in column 'ip'; name another by --ip-column; annotate" in told
+    (tmp_path / "a.csv").write_bytes(column)
+    counts = enrich(
+        sample, tmp_path / "a.csv", tmp_path / "b.csv", replace(_ASN, on_invalid="null")
+    )
+    assert (counts.rows, counts.invalid) == (2, 2)
+    (tmp_path / "a.csv").write_bytes(column + b"1.1.1.1\n\n\xff\n")
+    counts = enrich(sample, tmp_path / "a.csv", tmp_path / "b.csv", _ASN)
+    told = f"{tmp_path / 'a.csv'}: --clean would read 1 of 2 invalid rows"
+    assert (counts.invalid, counts.notes) == (4, [told])
+    (tmp_path / "a.csv").write_bytes(b"ip,n\n,1\n")  # null is no text that was misread
+    assert enrich(sample, tmp_path / "a.csv", tmp_path / "b.csv", _ASN).invalid == 1
 
 
 def test_error_codes_and_a_column_of_that_name(sample: Engine, tmp_path: Path) -> None:

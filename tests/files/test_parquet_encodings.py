@@ -10,22 +10,20 @@ import pytest
 from geolookup import Engine
 from tests import parquet_encodings
 from tests.internals.files import (
-    Counts,
     EnrichOptions,
     ReadOptions,
-    TableFile,
     enrich_file,
-    kind_of,
     open_table,
+    table_file,
 )
 from tests.parquet_encodings import TABLE, WRITTEN_AS
 from tests.tiers import one_of_each
 
 
 def read(path: Path) -> pa.Table:
-    file = TableFile(str(path), kind_of(str(path), None, ""))
-    with open_table(file, ReadOptions(path.name, ("network",), "typed")) as table:
-        return pa.Table.from_batches(table.rows.batches, table.rows.schema)
+    options = ReadOptions(path.name, ("network",), "typed")
+    with open_table(table_file(str(path), None, ""), options) as rows:
+        return pa.Table.from_batches(rows.batches, rows.schema)
 
 
 @pytest.mark.parametrize("name", one_of_each(WRITTEN_AS, lambda name: name.split(", ")[0]))
@@ -43,8 +41,8 @@ def test_enriched_rows_do_not_depend_on_the_encoding(sample: Engine, tmp_path: P
     for name in [name for name in WRITTEN_AS if "ZSTD, pages 2.0" in name]:
         parquet_encodings.by_arrow(tmp_path / "a.parquet", name, table)
         ends = [str(tmp_path / name) for name in ("a.parquet", "a.csv")]
-        files = [TableFile(end, kind_of(end, None, "")) for end in ends]
-        enrich_file(sample, files[0], files[1], options, Counts(), lambda _fraction: None)
+        before, after = (table_file(end, None, "") for end in ends)
+        enrich_file(sample, before, after, options)
         outputs.add((tmp_path / "a.csv").read_text(encoding="utf-8"))
     [output] = outputs
     assert "15169" in output

@@ -67,8 +67,8 @@ def test_a_zone_for_instants_without_an_offset() -> None:
     assert unix_seconds(naive, "America/Los_Angeles").to_pylist() == [SECOND]
     with pytest.raises(InstantError, match="no time zone"):
         unix_seconds(naive[:0])
-    assert "twice" in refused("2026-10-25 02:30:00", "Europe/Berlin")
-    assert "does not occur" in refused("2026-03-29 02:30:00", "Europe/Berlin")
+    for text in ("2026-10-25 02:30:00", "2026-03-29 02:30:00"):
+        assert "twice or never" in refused(text, "Europe/Berlin")
     edges = [f"2026-{text}" for text in ("03-29 01:59:59", "03-29 03:00:00", "10-25 01:59:59")]
     edges.append("2026-10-25 03:00")
     assert seconds(edges, "Europe/Berlin") == [1774745999, 1774746000, 1792886399, 1792893600]

@@ -63,7 +63,7 @@ def test_a_full_disk_leaves_the_old_dataset(
         raise OSError(28, "No space left on device")
 
     output, _ = build(OLD)
-    for step in ("write_tables", "write", "_rename_into", "fsync_folder"):
+    for step in ("write_tables", "write", "_rename_into", "fsync"):
         with monkeypatch.context() as patch:
             patch.setattr(output_files if hasattr(output_files, step) else atomic, step, full)
             error = unwritable(tmp_path, NEW)

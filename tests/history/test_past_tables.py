@@ -9,6 +9,7 @@ from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import pyarrow as pa
 import pytest
@@ -127,6 +128,29 @@ def test_the_first_refused_row_is_named() -> None:
         with pytest.raises(geolookup.PrivateAddressError) as caught:
             enrich(_state("compiled", 1), data, **options).read_all()
         assert caught.value.__notes__ == ["in row 2, counted from 0"]
+
+
+def test_few_generations_are_open_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve answer rows of each block, and two may be open besides the newest and the next."""
+    monkeypatch.setattr(as_of, "ROWS", 24)
+    monkeypatch.setattr(as_of, "OPEN", 2)
+    live: WeakSet[Any] = WeakSet()
+    most = []
+
+    def open_generation(name: str) -> Any:
+        dataset = Dataset(pool.dataset(int(name) % 2))
+        live.add(dataset)
+        most.append(len(live))
+        return kernel.State(dataset)
+
+    names = [str(number) for number in range(12)]
+    generations = Generations("store", range(12), names, open_generation)
+    table = pa.table({"ip": ["8.8.8.3"] * 72, "when": [*range(12)] * 6})
+    options: dict[str, Any] = {"as_of": "when", "generations": generations, "threads": 1}
+    result = enrich(_state("compiled", 1), table, "country", **options)
+    wanted = [_answers(number % 2)["8.8.8.3"]["location_country_code"] for number in range(12)]
+    assert result["location_country_code"].to_pylist() == wanted * 6
+    assert max(most) <= 4
 
 
 def test_a_store(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -72,19 +72,12 @@ def test_texts() -> None:
         assert Redaction(address).text(text) == left, (address, text)
 
 
-def test_with_many_addresses_all_are_removed() -> None:
+def test_with_many_addresses_only_those_are_removed() -> None:
     """A client may send a header of thousands of addresses: time is in proportion to its length."""
     many = ", ".join(f"10.0.{number >> 8}.{number & 255}" for number in range(1000))
-    assert Redaction(many).text(f"{IP} and 10.0.1.1") == f"{REMOVED} and {REMOVED}"
-    assert json.loads(json.dumps(Redaction(many).value({"hops": many.split(", ")[:2]})))[
-        "hops"
-    ] == [REMOVED, REMOVED]
-
-
-def test_sixteen_addresses_are_known_one_by_one() -> None:
-    sixteen = ", ".join(f"10.0.0.{number}" for number in range(16))
-    assert Redaction(sixteen).text(f"{IP} and 10.0.0.15") == f"{IP} and {REMOVED}"
-    assert Redaction(f"{sixteen}, 10.0.0.16").text(IP) == REMOVED
+    assert Redaction(many).text(f"{IP} and 10.0.1.1") == f"{IP} and {REMOVED}"
+    hops = Redaction(many).value({"hops": many.split(", ")[:2]})["hops"]
+    assert json.loads(json.dumps(hops)) == [REMOVED, REMOVED]
 
 
 class _Client:

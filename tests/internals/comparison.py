@@ -8,10 +8,10 @@ from geolookup.comparison import (
     change_table,
     changed_intervals,
     diff,
+    joint_intervals,
     lay_over,
     measure,
     open_dataset,
-    overlay,
 )
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
 from geolookup.comparison.changes import KINDS, country_flows, kinds

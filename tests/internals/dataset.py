@@ -18,9 +18,9 @@ from geolookup.dataset.intervals import (
     cut_at,
     empty,
     is_partition,
+    join_intervals,
     jump_table,
     lasts,
-    overlay,
     sizes,
 )
 from geolookup.dataset.layout import MANIFEST

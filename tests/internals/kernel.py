@@ -6,7 +6,6 @@ from geolookup import kernel
 from geolookup.kernel import (
     State,
     answers,
-    protocol,
     python,
     python_texts,
     python_zones,

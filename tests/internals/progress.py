@@ -1,3 +1,3 @@
 """Internal names of `geolookup/progress` that tests use."""
 
-from geolookup.progress import Progress, RowProgress
+from geolookup.progress import Progress

@@ -18,6 +18,7 @@ from tests.internals.kernel import INVALID_ID, PRIVATE_ID, kernel
 from tests.internals.kernel import python as kernel_python
 from tests.near_addresses import interval_starts
 from tests.tiers import scaled
+from tests.walk import rows_at
 
 DATASET = Dataset(SMALL)
 COMPILED, REFERENCE = kernel.State(DATASET), kernel_python.State(DATASET)
@@ -57,9 +58,8 @@ def single_number(family: int, value: int) -> int:
     family, value = (family, value) if carried is None else (4, carried)
     if is_private(family, value):
         return PRIVATE_ID
-    if family == 4:
-        return REFERENCE.interval_ipv4(value)
-    return REFERENCE.interval_ipv6(value) + len(DATASET.ipv4_starts)
+    before = 0 if family == 4 else len(DATASET.ipv4_starts)
+    return DATASET.starts(family).interval(value) + before
 
 
 def encoded(texts: Iterable[str]) -> list[bytes]:
@@ -133,7 +133,7 @@ def test_many_intervals_close_together() -> None:
 def test_rows_are_taken_from_both_tables_or_one(state: Any) -> None:
     ipv4, count = len(DATASET.ipv4_starts), len(DATASET.ipv4_starts) + len(DATASET.ipv6_highs)
     known = [
-        REFERENCE.rows(6, row - ipv4) if row >= ipv4 else REFERENCE.rows(4, row)
+        rows_at(DATASET, 6, row - ipv4) if row >= ipv4 else rows_at(DATASET, 4, row)
         for row in range(count)
     ]
     ids = [*range(count), INVALID_ID, PRIVATE_ID]

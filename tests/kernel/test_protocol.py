@@ -1,46 +1,41 @@
-"""Both kernels have exactly the public names of the protocol."""
+"""The compiled kernel has exactly the public names and parameters of the Python kernel."""
 
 from __future__ import annotations
 
 import inspect
 from typing import Any
 
-import pytest
-
 from tests.datasets import SMALL
 from tests.internals.dataset import Dataset
-from tests.internals.kernel import Get, Lookups, protocol
-from tests.kernel.modules import MODULES
-
-
-def members(protocol: type) -> dict[str, Any]:
-    return {
-        name: value for base in reversed(protocol.__mro__) for name, value in vars(base).items()
-    }
+from tests.internals.kernel import Get, Lookups, python
+from tests.kernel.modules import compiled, needs_compiled
 
 
 def public(names: Any) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_the_classes_and_their_parameters(module: Any) -> None:
-    assert public(dir(module.State(Dataset(SMALL)))) == public(members(protocol.State))
-    assert public(dir(module.Kernel(Dataset(SMALL)))) == {"kernel", "get", *public(vars(Lookups))}
-    assert {"_open_state", "_swap"} <= set(dir(module.Kernel))
-    pairs: list[tuple[Any, Any]] = [
-        (module.parse_texts, protocol.Implementation.parse_texts),
-        (module.Kernel.get, Get.__call__),
-    ]
+@needs_compiled
+def test_the_classes_and_their_parameters() -> None:
+    dataset = Dataset(SMALL)
+    state, reference = compiled.State(dataset), python.State(dataset)
+    pairs: list[tuple[Any, Any]] = [(compiled.Kernel.get, Get.__call__)]
+    for own, expected in ((state, reference), (state.lines(), reference.lines())):
+        assert public(dir(own)) == public(dir(expected))
+        names = [name for name in public(dir(own)) if callable(getattr(own, name))]
+        pairs += [(getattr(type(own), name), getattr(type(expected), name)) for name in names]
+    calls = public(vars(Lookups))
+    for kernel in (compiled.Kernel, python.Kernel):
+        assert public(dir(kernel)) == {"kernel", "get", *calls}
+        assert {"_open_state", "_swap"} <= set(dir(kernel))
+        pairs += [(getattr(kernel, name), getattr(Lookups, name)) for name in calls]
+    assert compiled.__all__ == [name for name in python.__all__ if name != "document"]
     pairs += [
-        (getattr(own, name), method)
-        for own, kind in ((module.State, protocol.State), (module.Kernel, Lookups))
-        for name, method in members(kind).items()
-        if inspect.isfunction(method) and not name.startswith("__")
+        (getattr(compiled, name), getattr(python, name)) for name in ("parse_texts", "restore")
     ]
-    assert len(pairs) > 10
+    assert len(pairs) > 20
     for pair in pairs:
-        own, expected = (
+        own, wanted = (
             [name for name in inspect.signature(item).parameters if name != "self"] for item in pair
         )
-        assert own == expected, pair
+        assert own == wanted, pair

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.internals.contract import BITS, MAX
-from tests.internals.prefixes import Halves, Spans, cidr_texts, join, prefixes_of, range_texts
+from tests.internals.dataset import Addresses
+from tests.internals.prefixes import Spans, cidr_texts, join, prefixes_of, range_texts
 from tests.prefixes.brute_force import Network, fewest
 from tests.tiers import scaled
 
 Range = tuple[int, int]
 _K = 1 << 64
-_LOW = _K - 1
 _ADDRESS: dict[int, Any] = {4: ipaddress.IPv4Address, 6: ipaddress.IPv6Address}
 
 
@@ -46,30 +46,23 @@ drawn = st.sampled_from((4, 6)).flatmap(lambda family: st.tuples(st.just(family)
 
 def spans_of(family: int, listed: list[Range], codes: list[int] | None = None) -> Spans:
     """Return ranges as columns."""
-    firsts, lasts = (
-        Halves(
-            *(
-                np.array([entry[end] >> shift & _LOW for entry in listed], np.uint64)
-                for shift in (64, 0)
-            )
-        )
-        for end in (0, 1)
-    )
+    firsts, lasts = (Addresses.of(6, [entry[end] for entry in listed]) for end in (0, 1))
     return Spans(family, firsts, lasts, () if codes is None else (np.array(codes, np.int32),))
 
 
 def listed_of(spans: Spans) -> list[Range]:
     """Return columns as ranges."""
-    columns = (item.tolist() for item in (*spans.first, *spans.last))
-    return [(fh << 64 | fl, lh << 64 | ll) for fh, fl, lh, ll in zip(*columns, strict=True)]
+    return [(spans.first.item(at), spans.last.item(at)) for at in range(len(spans))]
 
 
 def split(spans: Spans) -> list[tuple[Network, int]]:
     """Return the prefixes of ranges as networks, each with the number of its range."""
     prefixes, of = prefixes_of(spans)
-    columns = zip(*(prefix.tolist() for prefix in prefixes[1:]), strict=True)
     address = _ADDRESS[prefixes.family]
-    networks = [ipaddress.ip_network((address(high << 64 | low), n)) for high, low, n in columns]
+    networks = [
+        ipaddress.ip_network((address(prefixes.first.item(at)), length))
+        for at, length in enumerate(prefixes.lengths.tolist())
+    ]
     assert cidr_texts(prefixes).to_pylist() == [str(network) for network in networks]
     return list(zip(networks, of.tolist(), strict=True))
 

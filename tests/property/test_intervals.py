@@ -24,8 +24,8 @@ from tests.internals.dataset import (
     cut_at,
     empty,
     is_partition,
+    join_intervals,
     lasts,
-    overlay,
     sizes,
 )
 
@@ -115,7 +115,7 @@ def test_edges_are_told_apart(family: int) -> None:
 @given(families.flatmap(lambda f: st.tuples(st.just(f), st.lists(partitions(f), min_size=1))))
 def test_overlay(given_: tuple[int, list[list[int]]]) -> None:
     family, listed = given_
-    joint, holding = overlay([Addresses.of(family, entry) for entry in listed])
+    joint, holding = join_intervals([Addresses.of(family, entry) for entry in listed])
     starts = values(joint)
     assert starts == sorted(set().union(*listed))
     for partition, rows in zip(listed, holding, strict=True):

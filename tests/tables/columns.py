@@ -8,10 +8,8 @@ from ipaddress import IPv4Address, ip_address
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import strategies as st
 
 import geolookup
-from tests import strategies
 from tests.internals.contract import PATHS
 
 AT = 1_795_132_800
@@ -21,15 +19,6 @@ EVERYTHING = ("ip", "ip_type", *(path for path in PATHS if "." in path), "error_
 #: Addresses of the dataset of ``tests.damage`` and others, and their ASNs.
 IPS = ["8.8.8.8", "2a00:1::9", None, "10.0.0.1", "x", "9.9.9.9", "8.8.8.8"]
 ASNS = [15169, 3215, None, None, None, 19281, 15169]
-KNOWN = st.sampled_from(("8.8.8.8", "9.9.9.9", "2a00:1::", "10.0.0.1", "223.255.255.1"))
-#: Values to draw for columns of texts, of numbers and of bytes.
-DRAWN_TEXTS = (
-    st.none() | KNOWN | strategies.texts.map(lambda t: t.encode("utf-8", "replace").decode())
-)
-DRAWN_NUMBERS = st.none() | st.sampled_from((0x08080808, 0x0A000001)) | strategies.ipv4_values
-DRAWN_BYTES = (
-    st.none() | st.binary(max_size=17) | strategies.ipv6_values.map(lambda v: v.to_bytes(16))
-)
 
 #: The Arrow types of columns, by name.
 TEXTS: dict[str, pa.DataType] = {

@@ -119,8 +119,8 @@ def test_dictionaries_of_any_size(engine: geolookup.Engine) -> None:
 def test_few_columns_and_many_of_a_table(engine: geolookup.Engine) -> None:
     """Few columns are taken one by one, many of them together."""
     ips = ["8.8.8.8", "x", "11.0.0.1", "2a03::1", "10.0.0.1", "11.0.1.1", "2a02:1::", "9.9.9.9"]
-    paths = ("location.city_name", "location.latitude", "network.asn", "network.isp", "time.zone")
-    paths += ("country_code", "country_name", "location.country_languages", "country_population")
+    paths = ["location.city_name", "location.latitude", "network.asn", "network.isp", "time.zone"]
+    paths += ["country_code", "country_name", "location.country_languages", "country_population"]
     wanted = columns.expected(engine, ips)
     for count in (1, 2, 4):
         for selection in itertools.combinations(paths, count):

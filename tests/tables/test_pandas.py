@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from decimal import Decimal
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import InvalidAddressError
-from tests import strategies
 from tests.skips import needs, optional
 from tests.tables import columns
-from tests.tables.columns import IPS, KNOWN
-from tests.tiers import scaled
+from tests.tables.columns import IPS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,12 +25,18 @@ adapter = optional("geolookup.tables.pandas")
 pandas_testing = optional("pandas.testing")
 pytestmark = needs("pandas")
 
-_TEXTS = KNOWN | strategies.texts
-_OTHERS = st.sampled_from(
-    (None, float("nan"), pd.NA, pd.NaT, Decimal("nan"), 0x08080808, b"8.8.8.8", b"\x08" * 4, True)
-) | (KNOWN | strategies.ipv4_values | strategies.ipv6_values).filter(
-    lambda value: value != "x"
-).map(ip_address)
+#: Objects of a column, and strings among them; only ``ipaddress`` and texts are addresses.
+_OBJECTS: list[Any] = [
+    None,
+    float("nan"),
+    pd.NA,
+    pd.NaT,
+    Decimal("nan"),
+    0x08080808,
+    b"8.8.8.8",
+    True,
+]
+_OBJECTS += ["8.8.8.8", "x", ip_address("8.8.8.8"), ip_address("2a00:1::9"), "10.0.0.1"]
 
 
 def values(series: pd.Series) -> list[Any]:
@@ -58,30 +59,6 @@ def assert_answers(
     columns.assert_equal({name: values(frame[name]) for name in frame.columns}, wanted)
 
 
-def _has_surrogate(value: object) -> bool:
-    """Return whether a value is text that UTF-8 cannot hold: pandas makes no category of it."""
-    return isinstance(value, str) and any("\ud800" <= item <= "\udfff" for item in value)
-
-
-@settings(max_examples=scaled(4, 40))
-@given(drawn=st.lists(_TEXTS | _OTHERS, max_size=12), only_texts=st.booleans())
-def test_objects_as_the_scalar_engine_takes_them(
-    engine: geolookup.Engine, drawn: list[Any], only_texts: bool
-) -> None:
-    if only_texts:
-        drawn = [entry for entry in drawn if isinstance(entry, str)]
-    series = pd.Series(drawn, dtype=object)
-    table = engine.enrich(series, columns.EVERYTHING, at=columns.AT)
-    assert_answers(table, engine, drawn)
-    twice = [item for item in [*drawn, *drawn] if not _has_surrogate(item)]
-    plain = pd.Series(twice, dtype=object)
-    # Of nothing but NaT pandas would infer a category of timestamps.
-    kind = pd.CategoricalDtype(pd.Index(plain.dropna().unique(), dtype=object))
-    repeated = plain.astype(kind)
-    table = engine.enrich(repeated, columns.EVERYTHING, at=columns.AT)
-    assert_answers(table, engine, twice)
-
-
 def test_every_dtype(engine: geolookup.Engine) -> None:
     arrow = pd.ArrowDtype
     numbers, few = [0x08080808, None, 0x0A000001, 0x09090909], [0x08080808, 0x0A000001]
@@ -96,6 +73,7 @@ def test_every_dtype(engine: geolookup.Engine) -> None:
         *((["8.8.8.8", "\ud800"], kind, ["8.8.8.8", None]) for kind in (object, "string[python]")),
         *(([None, None], kind, [None, None]) for kind in (None, "category")),
         ([float("nan")] * 2, None, [None, None]),
+        *((_OBJECTS, kind, _OBJECTS) for kind in (object, "category")),
         *(([], kind, []) for kind in (object, "str")),
     ]
     for values_of, kind, asked in columns_of:
@@ -185,20 +163,3 @@ def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None
     assert isinstance(series.geo, adapter.GeoAccessor)
     organizations = pd.Series(["8.8.8.8"]).geo.lookup("network.asn_organization")
     assert values(organizations) == [geolookup.get("8.8.8.8", "asn_organization")]
-
-
-def test_a_column_of_instants(engine: geolookup.Engine) -> None:
-    kinds: list[list[Any]] = [
-        [datetime(2026, 7, 1, 12, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC), None],
-        [1_795_132_800, 0, None],
-        [1_795_132_800.75, 0.5, float("nan")],
-    ]
-    for instants in kinds:
-        dtype = "Int64" if isinstance(instants[0], int) else None
-        frame = pd.DataFrame({"ip": IPS[:3], "when": pd.Series(instants, dtype=dtype)})
-        frame.loc[2, "ip"] = "9.9.9.9"
-        table = engine.enrich(frame, columns.EVERYTHING, prefix="_", time_column="when")
-        new = table.iloc[:, 2:].rename(columns=lambda name: name.removeprefix("_"))
-        whole = [None if instant is None or instant != instant else instant for instant in instants]
-        seconds = [int(item) if isinstance(item, float) else item for item in whole]
-        assert_answers(new, engine, frame["ip"], seconds)

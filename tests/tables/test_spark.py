@@ -6,12 +6,9 @@ The executors are two processes of one session. ``test_adapters`` has what they 
 from __future__ import annotations
 
 import os
-import shlex
-import signal
+import shutil
 import sys
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -24,13 +21,9 @@ import pytest
 import geolookup
 from tests.conftest import build_at
 from tests.internals.archives import pack
-from tests.servers import until
-from tests.skips import optional
-from tests.store.numbered import shared
+from tests.skips import needs, optional
 from tests.tables import columns
 from tests.tables.adapters import PREFIX, cases, expected, own_dataset, past_store
-from tests.tables.spark_cluster import needs_spark, running
-from tests.tables.watching import Watch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,15 +31,22 @@ if TYPE_CHECKING:
     from geolookup.tables import spark as adapter
 else:
     adapter = optional("geolookup.tables.spark")
+    SparkSession = optional("pyspark.sql").SparkSession
 PythonException = optional("pyspark.errors").PythonException
+SparkContext = optional("pyspark").SparkContext
 
-pytestmark = [*needs_spark, pytest.mark.long]
+pytestmark = [
+    needs("pyspark"),
+    pytest.mark.skipif(shutil.which("java") is None, reason="no java"),
+    # It says so whatever is done with pandas; nothing is, here.
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
+    pytest.mark.long,
+]
 
 
 @dataclass(frozen=True)
 class Cluster:
     session: SparkSession
-    watch: Watch
 
     def frame(self, table: pa.Table) -> DataFrame:
         """Return rows in three partitions; the last one is empty."""
@@ -60,9 +60,44 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Yield a session; executors share the cache of this process, and import this tree."""
     folder = tmp_path_factory.mktemp("spark")
-    with running(folder, "local-cluster[2,1,1024]") as (session, watch):
-        yield Cluster(session, watch)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GEOLOOKUP_CACHE", str(folder / "cache"))
+        patch.setenv("SPARK_HOME", str(_home(folder / "home")))
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        wanted: dict[str, Any] = {
+            "spark.driver.memory": "512m",
+            "spark.executor.memory": "512m",
+            "spark.executor.cores": "1",
+            "spark.sql.execution.arrow.maxRecordsPerBatch": "700",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.session.timeZone": "Asia/Kathmandu",
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
+        }
+        builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+        session = builder.config(map=wanted).getOrCreate()
+        yield Cluster(session)
+        session.stop()
+        gateway = SparkContext._gateway
+        assert gateway is not None
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(60)
+        SparkContext._gateway = SparkContext._jvm = None
+
+
+def _home(folder: Path) -> Path:
+    """Return a folder with Spark's files; executors of such a cluster work below Spark itself."""
+    folder.mkdir()
+    for part in Path(sys.modules["pyspark"].__path__[0]).iterdir():
+        if part.name != "work":
+            (folder / part.name).symlink_to(part)
+    return folder
 
 
 def rows_of(df: DataFrame) -> dict[str, list[Any]]:
@@ -133,27 +168,21 @@ def test_other_columns_and_partitions_stay_as_they_are(
     assert table.drop("location_country_languages").collect() == df.collect()
 
 
-def test_what_cannot_be_is_refused_before_anything_runs(cluster: Cluster) -> None:
+def test_wrong_arguments_are_refused_before_anything_runs(cluster: Cluster) -> None:
     df = cluster.addresses("8.8.8.8", day=pa.array([date(2026, 1, 2)]))
-    naive = df.selectExpr("ip", "timestamp_ntz'2026-01-02 00:00:00' as seen")
     options: Any
-    for refused, frame, options, text in (
-        (KeyError, df, {"column": "address"}, "no column 'address'"),
-        (KeyError, df, {"time_column": "seen"}, "no column 'seen'"),
-        (TypeError, df, {"at": "seen"}, "time_column names a column of instants"),
-        (ValueError, df, {"on_invalid": "skip"}, "on_invalid='skip'"),
-        (TypeError, df, {"column": "row"}, "a column of int64 holds no addresses"),
-        (TypeError, df, {"column": "day"}, "column 'day' is of date, not an address"),
-        (TypeError, df, {"time_column": "day"}, "column 'day' is of date, not an address or time"),
-        (TypeError, df, {"time_column": "ip"}, "must hold timestamps or Unix times, not string"),
-        (TypeError, naive, {"time_column": "seen"}, "has no time zone"),
-        (geolookup.DatasetError, df, {"dataset": "/nonexistent"}, "no dataset here"),
+    for refused, options, text in (
+        (KeyError, {"column": "address"}, "no column 'address'"),
+        (ValueError, {"on_invalid": "skip"}, "on_invalid='skip'"),
+        (TypeError, {"column": "row"}, "a column of int64 holds no addresses"),
+        (TypeError, {"time_column": "day"}, "column 'day' is of date, not an address or time"),
+        (TypeError, {"time_column": "ip"}, "must hold timestamps or Unix times, not string"),
+        (geolookup.DatasetError, {"dataset": "/nonexistent"}, "no dataset here"),
     ):
         with pytest.raises(refused, match=text):
-            adapter.enrich(frame, "time.zone", **options)
-    for name, text in (("contry", "no field"), ("ip", "column 'ip' exists already; pass a prefix")):
-        with pytest.raises(ValueError, match=text):
-            adapter.enrich(df, [name])
+            adapter.enrich(df, "time.zone", **options)
+    with pytest.raises(ValueError, match="column 'ip' exists already; pass a prefix"):
+        adapter.enrich(df, ["ip"])
 
 
 def test_a_strict_task_fails_without_the_address(cluster: Cluster) -> None:
@@ -165,17 +194,6 @@ def test_a_strict_task_fails_without_the_address(cluster: Cluster) -> None:
     assert "Cannot geolocate private IP" in said
     assert "in row 2, counted from 0\nof partition 0" in said
     assert "98.76" not in said
-
-
-def test_one_engine_a_process(cluster: Cluster, tmp_path: Path) -> None:
-    """However many tasks and queries a worker runs, it maps a dataset once."""
-    dataset = dataset_of(tmp_path, "US")
-    df = cluster.session.range(0, 900, 1, 12).selectExpr("id as row", "'8.8.8.8' as ip")
-    for fields in ("location.country_code", "network"):
-        assert len(adapter.enrich(df, fields, dataset=dataset).collect()) == 900
-    opened = Counter(cluster.watch.opened(dataset))
-    assert 2 <= len(opened) <= 24
-    assert set(opened.values()) == {1}
 
 
 def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_path: Path) -> None:
@@ -195,74 +213,3 @@ def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_
     assert f"where {wanted[:12]} was pickled; put the driver's dataset" in str(caught.value)
     new = adapter.enrich(df, "location.country_code", dataset=dataset)
     assert rows_of(new) == {"location_country_code": ["FR"]}
-
-
-def test_executors_without_geolookup(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another Python with only the packages that Spark needs."""
-    packages = tmp_path / "packages"
-    packages.mkdir()
-    for name in ("pyarrow", "numpy"):
-        package = Path(sys.modules[name].__path__[0])
-        for result in package.parent.glob(f"{name}*"):
-            (packages / result.name).symlink_to(result)
-    python = tmp_path / "python"
-    python.write_text(
-        "#!/bin/sh\n"
-        'spark=$(echo "$PYTHONPATH" | tr : "\\n" | grep -e /pyspark -e /py4j | paste -sd :)\n'
-        f'PYTHONPATH={shlex.quote(str(packages))}:"$spark"'
-        f' exec {shlex.quote(sys.executable)} -S "$@"\n',
-        encoding="utf-8",
-    )
-    python.chmod(0o755)
-    monkeypatch.setattr(cluster.session.sparkContext, "pythonExec", str(python))
-    with pytest.raises(PythonException) as caught:
-        adapter.enrich(cluster.addresses("8.8.8.8")).collect()
-    assert f"{sys.executable} has no module 'geolookup'; install geolookup" in str(caught.value)
-
-
-_PARTITIONS = 8
-
-
-def _waits(folder: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a stage that says which process reads a partition; after two, it waits."""
-
-    def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import time
-
-        for batch in batches:
-            row = batch["row"][0].as_py()
-            pid = os.getpid()
-            for _ in range(2):  # the daemon of the workers, then its executor
-                status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-                pid = int(status.rpartition(")")[2].split()[1])
-            marks = Path(folder)
-            (marks / f"read-{row}").write_text(f"{os.getpid()} {pid}", encoding="utf-8")
-            while len([*marks.glob("read-*")]) > 2 and not (marks / "go").exists():
-                time.sleep(0.01)
-            yield batch
-
-    return stage
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="a process finds its parent in /proc")
-@pytest.mark.parametrize("killed", ["worker", "executor"])
-def test_killed_in_the_middle(cluster: Cluster, tmp_path: Path, killed: str) -> None:
-    """It is replaced, and the result is complete."""
-    df = cluster.session.range(0, _PARTITIONS, 1, _PARTITIONS)
-    df = df.selectExpr("id as row", "'8.8.8.8' as ip")
-    df = df.mapInArrow(_waits(str(tmp_path)), df.schema)
-    plan = adapter.enrich(df, "city_name", dataset=shared(4))
-    result: list[Any] = []
-    job = threading.Thread(target=lambda: result.extend(plan.collect()))
-    job.start()
-    until(lambda: len([*tmp_path.glob("read-*")]) > 3)
-    newest = max(tmp_path.glob("read-*"), key=lambda path: path.stat().st_mtime_ns)
-    worker, executor = map(int, newest.read_text(encoding="utf-8").split())
-    os.kill(worker if killed == "worker" else executor, signal.SIGKILL)
-    (tmp_path / "go").touch()
-    job.join(240)
-    cities = {row["row"]: row["location_city_name"] for row in result}
-    assert cities == dict.fromkeys(range(_PARTITIONS), "Town 4")
-    assert len(result) == _PARTITIONS

@@ -82,7 +82,8 @@ def recipe_errors(recipe: Path, before: str = "") -> Iterator[None]:
     try:
         yield
     except DiffError as error:
-        raise BuildError(recipe, before + error.problem, remedy=error.remedy) from error
+        problem, remedy = error.args
+        raise BuildError(recipe, before + problem, remedy=remedy) from error
     except (ValueError, TypeError) as error:
         problem, _, remedy = str(error).partition("; ")
         raise BuildError(recipe, before + problem, remedy=remedy) from error

@@ -74,14 +74,14 @@ def _join(parts: Sequence[Boundaries]) -> Boundaries:
 
 def _ends(ranges: RangeBatch, pairs: I64) -> Boundaries:
     """Return where ranges begin, and where nothing begins after them."""
-    after = Addresses(ranges.last_low, ranges.last_high).successor()
+    after_low, after_high = Addresses(ranges.last_low, ranges.last_high).successor().halves()
     # ranges 10-19: 5 and 20-29: 7 give 10: 5, 20: nothing, 20: 7, 30: nothing.
-    halves = ((ranges.first_low, after.low), (ranges.first_high, after.high))
+    halves = ((ranges.first_low, after_low), (ranges.first_high, after_high))
     low, high = (np.stack(half, axis=1).ravel() for half in halves)
     changes = np.stack([pairs, np.full_like(pairs, NOTHING)], axis=1).ravel()
     both = Boundaries(Addresses(low, high), changes)
     # The last IPv6 address + 1 is 0: nothing begins there.
-    return both if after.item(-1) else both.part(0, -1)
+    return both if both.starts.item(-1) else both.part(0, -1)
 
 
 def _replace(space: Boundaries, first: int, last: int, inner: Boundaries) -> Boundaries:

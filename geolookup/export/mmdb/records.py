@@ -46,14 +46,17 @@ class _Table:
     """n groups of one place in the records: maps, arrays, or parts in one of their two forms.
 
     ``members`` (n, m) are the numbers of the values in them, 0 for none, and ``sizes`` (n, m) their
-    bytes; ``in_full`` marks those that are not pointers. ``written`` (n,) is how often a part is in
-    the file; None for maps and arrays: once if it has a use.
+    bytes; ``in_full`` marks those that are not pointers. ``written`` (n,) is how often each group
+    is in the file. It is stated for parts; a map or an array is written once if it has a use.
     """
 
     def __init__(self, begin: int, members: I32, headers: pa.Array, written: I64 | None) -> None:
         self.numbers = slice(begin, begin + len(members))
-        self.members, self.headers, self.written = members, headers, written
-        self.header_sizes = lengths(headers)
+        self.members, self.headers, self.header_sizes = members, headers, lengths(headers)
+        self.is_part, self.written = (
+            written is not None,
+            np.zeros(0) if written is None else written,
+        )
         self.in_full: Bools = np.broadcast_to(np.False_, members.shape)
         self.sizes: I32 = np.zeros((0, 0), np.int32)
 
@@ -75,7 +78,7 @@ class Records:
         self._full: list[_Table] = []
         pairs = [*zip(parts, codes, strict=True)]
         members = np.stack([self._add_part(*pair) for pair in pairs], axis=1)
-        counts = sum(np.append(part.counts, 0)[of] for part, of in pairs)
+        counts = np.sum([np.append(part.counts, 0)[of] for part, of in pairs], axis=0)
         self._shared, uses = self._choose_shared()
         weights = self._choose_in_full(uses)
         # Records whose values have many uses come first: pointers to the beginning are short.
@@ -125,7 +128,7 @@ class Records:
         """Return the values that pointers lead to, and the uses of all values."""
         uses = np.zeros(self._count, np.int64)
         for table in reversed(self._tables):
-            if table.written is None:
+            if not table.is_part:
                 table.written = np.minimum(uses[table.numbers], 1)
             weights = np.repeat(table.written, table.members.shape[1])
             uses += np.bincount(table.members.ravel(), weights, self._count).astype(np.int64)
@@ -138,20 +141,21 @@ class Records:
 
     def _choose_in_full(self, uses: I64) -> I64:
         """Choose the parent that has each value in full; return the uses of all values within."""
-        chosen, begin = np.full(self._count, -1), 0
-        for table in self._full:
-            edges = begin + np.arange(table.members.size).reshape(table.members.shape)
+        chosen, weights = np.full(self._count, -1), np.zeros(self._count, np.int64)
+        weights[self._shared] = uses[self._shared]
+        ends = np.cumsum([table.members.size for table in self._full])
+        # A number for each place of a value in a parent.
+        places = [
+            (end - table.members.size + np.arange(table.members.size)).reshape(table.members.shape)
+            for table, end in zip(self._full, ends, strict=True)
+        ]
+        for table, at in zip(self._full, places, strict=True):
             # Of repeated indices the last assignment counts: in reverse, the first row.
             rows = np.flatnonzero(table.written)[::-1]
-            chosen[table.members[rows]] = edges[rows]
-            begin += table.members.size
-        begin, weights = 0, np.zeros(self._count, np.int64)
-        weights[self._shared] = uses[self._shared]
-        for table in self._full:
-            edges = begin + np.arange(table.members.size).reshape(table.members.shape)
-            table.in_full = chosen[table.members] == edges
+            chosen[table.members[rows]] = at[rows]
+        for table, at in zip(self._full, places, strict=True):
+            table.in_full = chosen[table.members] == at
             weights[table.numbers] += (weights[table.members] * table.in_full).sum(axis=1)
-            begin += table.members.size
         return weights
 
     def _place(self) -> tuple[I64, I64]:

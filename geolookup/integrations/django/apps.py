@@ -12,7 +12,7 @@ from functools import cache
 from inspect import signature
 from os import PathLike
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -31,34 +31,17 @@ if TYPE_CHECKING:
 NAME = "GEOLOOKUP"
 _SETTING, _DATASET = "geolookup.E001", "geolookup.E002"
 _PROXIES = "TRUSTED_PROXIES"
+_PROXIES_SETTING = f"{NAME}[{_PROXIES!r}]"
 #: Parameters of ``geolookup.open`` by name.
 _PARAMETERS = {name.upper(): name for name in signature(geolookup.open).parameters}
 _PARAMETERS["DATASET"] = _PARAMETERS.pop("PATH")
 
 
-class Configuration(NamedTuple):
-    """The setting, read: parameters of ``geolookup.open``, and networks."""
+def _read() -> tuple[dict[str, Any], Iterable[object]]:
+    """Return the parameters of ``geolookup.open`` and the networks of the setting.
 
-    parameters: dict[str, Any]
-    trusted_proxies: Iterable[object]
-
-    def open(self) -> Engine:
-        """Open the dataset. Raises as ``geolookup.open``."""
-        return geolookup.open(**self.parameters)
-
-    def clients(self, engine: Engine) -> Clients:
-        """Return the answers for clients from an engine."""
-        return Clients(engine, self.trusted_proxies, setting=f"{NAME}[{_PROXIES!r}]")
-
-    def check(self) -> None:
-        """Raise the errors of ``open``, without reading the data."""
-        TrustedProxies(self.trusted_proxies, setting=f"{NAME}[{_PROXIES!r}]")
-        with self._replace(parameters={**self.parameters, "preload": False}).open():
-            pass
-
-
-def read() -> Configuration:
-    """Read the setting; SettingsError for a wrong type, an unknown name, or a malformed DATASET."""
+    Raises SettingsError for a wrong type, an unknown name, or a malformed DATASET.
+    """
     values = getattr(settings, NAME, {})
     if not isinstance(values, Mapping):
         raise SettingsError(f'{NAME} is not a dict; write it like {{"DATASET": "/srv/geo"}}')
@@ -70,19 +53,19 @@ def read() -> Configuration:
     if not isinstance(dataset, (str, PathLike, NoneType)):
         raise SettingsError(f"{NAME}['DATASET'] {dataset!r} is not a path; write it as a text")
     parameters = {_PARAMETERS[name]: values[name] for name in values if name != _PROXIES}
-    return Configuration(parameters, values.get(_PROXIES, ()))
+    return parameters, values.get(_PROXIES, ())
 
 
 @cache
 def engine() -> Engine:
     """Return the engine of the process."""
-    return read().open()
+    return geolookup.open(**_read()[0])
 
 
 @cache
 def clients() -> Clients:
     """Return the answers for clients, from the engine of the process."""
-    return read().clients(engine())
+    return Clients(engine(), _read()[1], setting=_PROXIES_SETTING)
 
 
 @receiver(setting_changed)
@@ -110,7 +93,9 @@ def check_settings(**_options: object) -> list[CheckMessage]:
     missing, damaged, of another version or too old. The dataset is opened, not read.
     """
     try:
-        read().check()
+        parameters, proxies = _read()
+        TrustedProxies(proxies, setting=_PROXIES_SETTING)
+        geolookup.open(**{**parameters, "preload": False}).close()
     except SettingsError as error:
         return [Error(str(error), id=_SETTING)]
     except (ValueError, TypeError) as error:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 
 import geolookup
-from geolookup.comparison.overlay import FAMILIES
+from geolookup.comparison.joint_intervals import FAMILIES
 from geolookup.comparison.score import Score
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.metadata import Metadata

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from geolookup.comparison.overlay import FAMILIES, Side
+from geolookup.comparison.joint_intervals import FAMILIES, Side
 from geolookup.comparison.values import read_tables
 from geolookup.dataset.coverage import KnownAddresses, known_addresses
 from geolookup.dataset.files import Dataset

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.comparison.overlay import Side, blocked_space
+from geolookup.comparison.joint_intervals import Side, blocked_space
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import F64, Addresses, Bools, overlay, sizes
+from geolookup.dataset.intervals import F64, Addresses, Bools, join_intervals, sizes
 from geolookup.dataset.metadata import data_age
 from geolookup.pictures import wording
 from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View, view_of
@@ -59,7 +59,7 @@ class Partition:
     def of(cls, starts: Addresses, *columns: Keys) -> Partition:
         """Cut a partition at the ends of special-purpose space."""
         blocked, is_blocked = blocked_space(starts.family)
-        joint, (in_blocked, intervals) = overlay([blocked, starts])
+        joint, (in_blocked, intervals) = join_intervals([blocked, starts])
         special = is_blocked[in_blocked]
         return cls(
             joint, [column[intervals] for column in columns], special, sizes(joint) * ~special

@@ -23,7 +23,6 @@ from tests.internals.prefixes import (
     Selection,
     checked_names,
     conditions_of,
-    question,
     read_list,
 )
 from tests.internals.prefixes import lists as selection_lists
@@ -175,7 +174,7 @@ def _listed(prefixes: dict[int, list[str]]) -> list[str]:
 def test_a_selection_read_back_is_what_the_engine_yields(sample: geolookup.Engine) -> None:
     dataset = state_of(sample).dataset
     conditions = conditions_of("country=US", "prefixes")
-    selected = Selection(dataset, question("prefixes", conditions, dataset.schema))
+    selected = Selection(dataset, conditions)
     result = sorted(str(prefix) for prefix in sample.prefixes("country=US"))
     assert result
     for name, read in READERS.items():

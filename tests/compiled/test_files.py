@@ -13,8 +13,8 @@ import pytest
 import geolookup
 from geolookup.errors import BuildError, DatasetError
 from tests.cli.program import run
+from tests.compiled.conftest import SITES
 from tests.damage import TAMPERING, copied
-from tests.overlays.conftest import SITES
 from tests.signing import keys
 from tests.skips import needs
 from tests.store.numbered import id_of, shared

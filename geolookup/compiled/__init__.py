@@ -21,13 +21,13 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from geolookup.compiled.sources import compile_file, files_of
 from geolookup.dataset.digests import check_digests
 from geolookup.dataset.files import Dataset
 from geolookup.errors import BuildError, DatasetError
 from geolookup.filesystem import atomic, opener
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FOLDER_MODE
-from geolookup.overlays.sources import compile_file, files_of
 from geolookup.store.requirements import Requirements
 from geolookup.store.resolve import (
     DatasetPath,

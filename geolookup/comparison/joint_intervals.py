@@ -1,7 +1,7 @@
 """Two datasets laid over each other: what both answer, by joint interval.
 
 Strategy: the intervals of both datasets, of both provenances and of special-purpose space are
-overlaid. All addresses of a joint interval have the same answers and sources. Intervals that a
+joined. All addresses of a joint interval have the same answers and sources. Intervals that a
 lookup reaches are kept, weighted by their size or by requests.
 """
 
@@ -28,7 +28,7 @@ from geolookup.dataset.intervals import (
     Bools,
     clamp,
     is_partition,
-    overlay,
+    join_intervals,
     sizes,
 )
 from geolookup.errors import REBUILD, DatasetError
@@ -115,12 +115,12 @@ def joints(old: Dataset, new: Dataset, *, single_addresses: bool = False) -> dic
     """
     scales = {4: 1.0, 6: UNIT_ADDRESSES[6] if single_addresses else 1.0}
     return {
-        family: _joint(Overlay(Side(old, family), Side(new, family)), scale)
+        family: _joint(JointIntervals(Side(old, family), Side(new, family)), scale)
         for family, scale in scales.items()
     }
 
 
-def _joint(both: Overlay, scale: float) -> Joint:
+def _joint(both: JointIntervals, scale: float) -> Joint:
     weight = scale * sizes(both.starts)
     answers = Answers(both.rows(LOCATION), both.rows(NETWORK), both.sources(LOCATION), weight)
     reached = np.flatnonzero(answers.in_old | answers.in_new)
@@ -132,7 +132,7 @@ def _joint(both: Overlay, scale: float) -> Joint:
     return Joint(both.starts, both.kinds != PUBLIC, reached, answers.take(reached), own)
 
 
-class Overlay:
+class JointIntervals:
     """The joint intervals of one family, in the limits of both sides."""
 
     def __init__(self, before: Side, after: Side) -> None:
@@ -142,7 +142,7 @@ class Overlay:
         partitions = [special, before.decided, after.decided, before.starts, after.starts]
         # OLD   |----a----|----b----|        joint  |--0--|-1-|--2--|-3-|
         # NEW   |--x--|----y----|-z-|        at of OLD 0 0 1 1, of NEW 0 1 1 2
-        self.starts, (of_special, *at) = overlay(partitions)
+        self.starts, (of_special, *at) = join_intervals(partitions)
         #: of space, by joint interval
         self.kinds = kinds[of_special]
         self._decided, self._at = Pair(*at[:2]), at[2:]

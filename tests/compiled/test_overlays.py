@@ -14,11 +14,11 @@ import pytest
 import geolookup
 from geolookup.errors import BuildError, DatasetError, GeoLookupError, OutputError
 from tests.cli.program import run
+from tests.compiled.conftest import SITES
 from tests.corrupt import forging
 from tests.damage import TAMPERING, copied
 from tests.internals.builder import compile as compiler
 from tests.internals.signing import SIGNATURE
-from tests.overlays.conftest import SITES
 from tests.signing import keys
 from tests.skips import needs
 from tests.store.numbered import generation, id_of, shared
