@@ -87,12 +87,6 @@ _MMDB = (
     ),
     _FIELDS,
     _COLUMNS,
-    Option(
-        "languages",
-        "Languages of names; a dataset has each name once, as en. [default: en]",
-        metavar="LANGUAGE,...",
-        several=True,
-    ),
 )
 _RANGES = Option(
     "ranges",

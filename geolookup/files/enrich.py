@@ -40,7 +40,7 @@ from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, Ta
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.kernel.lookups import state_of
 from geolookup.parallel import in_order
-from geolookup.progress import RowProgress
+from geolookup.progress import Progress
 from geolookup.tables import enrich
 from geolookup.tables.generations import RowsWithoutGeneration
 from geolookup.tables.locate import CHUNK
@@ -215,7 +215,7 @@ def enrich_file(
     ``force`` replaces an existing file. Raises TableFileError for an unusable input, OutputError
     for an output that cannot be written, BrokenPipeError.
     """
-    counts, progress = Counts(), RowProgress()
+    counts, progress = Counts(), Progress()
     keys, write = options.keys(), _writer(target)
     others: Others = "as_is" if source.format.is_like(target.format) else "typed"
     name, delimiter = input_name(source.path), options.delimiter

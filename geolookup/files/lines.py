@@ -177,7 +177,7 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
     if not pc.all(pc.starts_with(lines.texts, b"{")).as_py():
         raise _error(lines, schema)
     if schema is None or unexpected == "infer":  # Arrow makes types that are as deep as the values
-        _check_depth(lines)
+        _check_values(lines)
     try:
         table = _table(lines, schema, unexpected)
     except pa.ArrowInvalid as error:
@@ -187,7 +187,14 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
     return table
 
 
-def _check_depth(lines: Lines) -> None:
+def _check_values(lines: Lines) -> None:
+    """Raise TextError for a line that is not UTF-8, and for one with values of great depth."""
+    try:
+        lines.texts.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        for number, text in zip(lines.numbers, lines.texts, strict=True):
+            if text.as_py().decode(errors="ignore").encode() != text.as_py():
+                raise TextError("is not UTF-8", "convert the file first", int(number)) from None
     brackets = [pc.count_substring(lines.texts, bracket) for bracket in (b"[", b"{")]
     # Most texts have fewer brackets than that, so their depth is not computed.
     for at in np.flatnonzero(np.asarray(pc.add(*brackets)) > _DEEPEST).tolist():

@@ -195,7 +195,10 @@ def _typed(column: pa.Array, field: pa.Field) -> pa.Array:
 def _w3c(blocks: Iterator[Lines], fields: bytes, options: ReadOptions) -> Rows:
     """Return the rows of the W3C extended format; ``fields`` is the line that names the fields."""
     fields = fields.removeprefix(_FIELDS)
-    names = [_W3C_NAMES.get(name, name) for name in fields.decode("utf-8", "replace").split()]
+    words = fields.decode("utf-8", "replace").split()
+    # Old versions of IIS write the date only before the lines.
+    ours = _W3C_NAMES if "date" in words else {**_W3C_NAMES, TIME: "time of day"}
+    names = [ours.get(name, name) for name in words]
 
     def records() -> Iterator[Lines]:
         for lines in blocks:

@@ -153,6 +153,8 @@ def test_w3c_extended(tmp_path: Path) -> None:
     assert (countries(rows), rows[1]["status"]) == (["US", "US", "", ""], "0")
     rows, _ = read(path, CLOUDFRONT, "--ip-column", "x-forwarded-for", "--clean")
     assert countries(rows) == ["AU", "", "", ""]
+    rows, _ = read(path, "#Fields: time c-ip size\n09:30:00 8.8.8.8 5\n")
+    assert (countries(rows), rows[0]["time of day"]) == (["US"], "09:30:00")
     rows, _ = read(path, IIS + IIS)  # the server was started again
     assert len(rows) == 6
     path.write_text(IIS + CLOUDFRONT, encoding="utf-8")

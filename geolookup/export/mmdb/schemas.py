@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from geolookup.compat import CONNECTION_TYPES, KINDS, LANGUAGE, fitting
+from geolookup.compat import CONNECTION_TYPES, KINDS, fitting
 from geolookup.contract.fields import OWN, STORED, Field
 from geolookup.contract.paths import resolve_fields
 from geolookup.contract.schema import Schema as DatasetSchema
@@ -104,14 +104,6 @@ def _check_key(path: str, paths: Mapping[str, Field], schema: Schema) -> None:
     for other in paths:
         if f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}."):
             raise ExportError(f"two own columns have the key {path!r}", "choose another key")
-
-
-def check_languages(languages: Sequence[str]) -> None:
-    """Raise ExportError for a language in which a dataset has no names."""
-    for language in languages:
-        if language != LANGUAGE:
-            remedy = f"a dataset has each name once; readers find it as {LANGUAGE!r}"
-            raise ExportError(f"no names in {language!r}", remedy)
 
 
 def _flat(fields: Sequence[Field]) -> dict[str, Field]:
