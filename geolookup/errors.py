@@ -124,11 +124,8 @@ class AddressError(ContractError, ValueError):
     __slots__ = ("address",)  # not in vars(error): some loggers print those
 
     def __init__(self, address: object = None) -> None:
-        super().__init__()
+        super().__init__()  # ``args`` are without the address: so are ``repr`` and pickle
         self.address = address
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return type(self), ()  # without the address
 
 
 class InvalidAddressError(AddressError):

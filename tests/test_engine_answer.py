@@ -107,7 +107,7 @@ def test_no_address_and_a_bad_at(engine: Any) -> None:
         assert (answer.location.city_name, answer.time.current_timestamp) == (None, None)
         assert engine.get(thing, "city") is None
         assert engine.get(thing, "city", "asn", default="") == ("", "")
-    mistakes: tuple[Any, ...] = (
+    mistakes: tuple[object, ...] = (
         ["8.8.8.8"],
         ("8.8.8.8",),
         {},

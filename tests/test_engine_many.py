@@ -176,16 +176,6 @@ def test_instants_of_each(sample: geolookup.Engine) -> None:
                     call(["8.8.8.8", *ips], at=[at] * (len(ips) + 1))
 
 
-def test_a_closed_engine() -> None:
-    with geolookup.open() as engine:
-        blocks = engine.json_lines(MIXED, at=0)
-        begun = next(blocks)
-    assert b"".join([begun, *blocks]).count(b"\n") == len(MIXED)
-    for call in calls(engine):
-        with pytest.raises(geolookup.errors.ClosedError):
-            call(["8.8.8.8"])
-
-
 def test_one_call_answers_from_one_generation(tmp_path: Path) -> None:
     datasets = [numbered(tmp_path / str(number), number) for number in (1, 2)]
     path = tmp_path / "current"

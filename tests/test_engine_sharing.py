@@ -64,6 +64,9 @@ def test_closed(dataset: Path) -> None:
         *(lambda ask=ask: ask("8.8.8.8") for ask in single),
         *(lambda ip=ip: engine.lookup(ip) for ip in ("nonsense", "10.0.0.1", None)),
         engine.prefixes,
+        lambda: list(engine.json_lines([])),
+        lambda: engine.get_many([], "asn"),
+        lambda: engine.lookup_many(ADDRESSES, at=0),
         lambda: engine.metadata,
         lambda: pickle.dumps(engine),
     ]
@@ -77,10 +80,10 @@ def test_closed(dataset: Path) -> None:
         with pytest.raises(geolookup.errors.ClosedError):
             ask()
     with geolookup.open(dataset) as engine:
-        expected = list(engine.prefixes(by=GROUPS))
-        running = engine.prefixes(by=GROUPS)
-        first = next(running)
-    assert [first, *running] == expected
+        expected = list(engine.prefixes(by=GROUPS)), list(engine.json_lines(ADDRESSES * 99, at=0))
+        running = engine.prefixes(by=GROUPS), engine.json_lines(ADDRESSES * 99, at=0)
+        first = next(running[0]), next(running[1])
+    assert ([first[0], *running[0]], [first[1], *running[1]]) == expected
 
 
 def test_readers_in_threads_meet_a_close_cleanly() -> None:

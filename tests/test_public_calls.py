@@ -83,15 +83,6 @@ def test_build_and_its_options(recipe: Path, tmp_path: Path) -> None:
     rewrite(recipe, "two")
     again = geolookup.build(recipe, tmp_path / "data", force=True)
     assert again.generation != report.generation
-    bad = recipe.parent / "a.csv"
-    bad.write_text("network,isp\nnowhere,x\n8.8.8.0/24,one\n", encoding="utf-8")
-    rejects = tmp_path / "rejects.csv"
-    with pytest.raises(geolookup.errors.BuildError, match="rejected") as caught:
-        geolookup.build(recipe, tmp_path / "other", rejects=str(rejects))
-    assert caught.value.line == 2
-    assert "nowhere" in rejects.read_text(encoding="utf-8")
-    assert not (tmp_path / "other").exists()
-    assert geolookup.build(recipe, tmp_path / "other", max_rejects=1).sources[0].read == 2
     with pytest.raises(ValueError, match="max_rejects"):
         geolookup.build(recipe, tmp_path / "third", max_rejects=-1)
 

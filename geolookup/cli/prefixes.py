@@ -180,7 +180,7 @@ def _changes(
     since: str, select: Callable[[Dataset], Selection], syntax: Syntax, current: Lists
 ) -> tuple[Lists, Lists]:
     """Return what was added and removed since a written list, or since another dataset."""
-    from geolookup.prefixes.lists import changes, count, lists, read_list
+    from geolookup.prefixes.lists import changes, lists, read_list
 
     path = Path(dataset_path(since))
     if path.is_dir():
@@ -189,7 +189,7 @@ def _changes(
             changed = changes(old, current)
     else:
         changed = changes(read_list(path, syntax), current)
-    added, removed = map(count, changed)
+    added, removed = (sum(len(texts) for [texts] in side.values()) for side in changed)
     line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
     click.echo(f"geolookup: {line}", err=True)
     return changed

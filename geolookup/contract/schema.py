@@ -37,7 +37,7 @@ _RESERVED = frozenset(
     (
         *(part for name in NAMES for part in (name, name.rpartition(".")[2])),
         *(field.source_column for field in FIELDS),
-        *("first", "last", "netmask", "row", "json", "json_crc32c", OWN, ERROR_CODE.path),
+        *("first", "last", "netmask", "row", "json", OWN, ERROR_CODE.path),
     )
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left, bisect_right
+from functools import cached_property
 from itertools import pairwise
 
 from geolookup.contract import fields
@@ -20,6 +21,8 @@ from geolookup.errors import REBUILD, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
+    from typing import Any
+
     from numpy.typing import NDArray
 
     from geolookup.dataset.intervals import I64, Addresses
@@ -154,8 +157,6 @@ class Starts:
     An index outside a damaged column raises DatasetError. ``intervals`` has whole columns.
     """
 
-    __slots__ = ("_count", "_path", "family", "highs", "lows")
-
     def __init__(self, file: File, family: int) -> None:
         self._path, self.family = file.path, family
         self.lows: memoryview | EncodedColumn
@@ -179,18 +180,24 @@ class Starts:
 
     def take(self, intervals: slice | I64) -> Addresses:
         """Return the first addresses of some intervals as arrays."""
-        import numpy as np  # not for single lookups
+        from geolookup.dataset.intervals import Addresses  # imports numpy
 
-        from geolookup.dataset.intervals import Addresses
-
-        highs = np.asarray(self.highs)[intervals]
-        if not isinstance(self.lows, EncodedColumn):
-            return Addresses(highs)
-        values: NDArray[np.uint64] = np.asarray(self.lows.values)
-        lows = np.asarray(self.lows.indices)[intervals]
+        highs, *encoded = self._arrays
+        if not encoded:
+            return Addresses(highs[intervals])
+        indices, values = encoded
+        lows = indices[intervals]
         if len(lows) and lows.max() >= len(values):
             raise outside(self._path)
-        return Addresses(values[lows], highs)
+        return Addresses(values[lows], highs[intervals])
+
+    @cached_property
+    def _arrays(self) -> list[NDArray[Any]]:
+        import numpy as np  # not for single lookups
+
+        lows = self.lows
+        encoded = (lows.indices, lows.values) if isinstance(lows, EncodedColumn) else ()
+        return [*map(np.asarray, (self.highs, *encoded))]
 
     def ends(self, interval: int) -> tuple[int, int]:
         """Return the first and last address of an interval."""

@@ -38,29 +38,19 @@ def write(
     ``output`` is a file or a folder, or ``-`` for standard output, whichever the format writes.
     Without a name its suffix names the format.
 
-    Raises ExportError for an unknown format or option, and for a missing package of the format.
-    Raises OutputError if the output cannot be written, or exists and ``force`` is not set, and
-    DatasetError for a damaged dataset.
+    Raises ExportError for an unknown format or option, OutputError if the output cannot be written,
+    or exists and ``force`` is not set, and DatasetError for a damaged dataset.
     """
     from geolookup.export.outputs import open_target
     from geolookup.progress import Progress
 
     export_format = _format(name, os.fspath(output))
     options = _check_options(export_format, values)
-    writer = _writer(export_format)
-    with open_target(dataset, os.fspath(output), export_format, force=force) as target:
-        return writer(dataset, target, options, progress or Progress(silent=True))
-
-
-def _writer(export_format: ExportFormat) -> Write:
     # "text_rows:write_csv"
     module, _, function = export_format.writer.partition(":")
-    try:
-        writer: Write = getattr(import_module(f"{__name__}.{module}"), function)
-    except ModuleNotFoundError as error:
-        problem = f"{export_format.name} needs the package {error.name}"
-        raise ExportError(problem, f"run pip install 'geolookup[{export_format.name}]'") from None
-    return writer
+    writer: Write = getattr(import_module(f"{__name__}.{module}"), function)
+    with open_target(dataset, os.fspath(output), export_format, force=force) as target:
+        return writer(dataset, target, options, progress or Progress(silent=True))
 
 
 def _format(name: str | None, output: str) -> ExportFormat:

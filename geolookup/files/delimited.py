@@ -62,7 +62,9 @@ def read_delimited(stream: InputStream, options: ReadOptions, delimiter: str) ->
         names = [f"column{at}" for at in range(1, len(names) + 1)]
     _check_header(names, options)
     columns = options.keys if options.others == "dropped" and options.keys else names
-    schema = pa.schema([(name, pa.string()) for name in columns])
+    # Texts that become cells again are large: they are not converted.
+    kind = pa.string() if options.others == "typed" else pa.large_string()
+    schema = pa.schema([(name, kind) for name in columns])
     batches = _batches(chain([first] if first else [], blocks), names, schema, options, delimiter)
     return Rows(schema, batches, numbers=RowNumbers(1 + int(options.header)))
 
@@ -118,7 +120,7 @@ def _batches(
     )
     is_whole = schema.names == names
     convert_options = arrow_csv.ConvertOptions(
-        column_types=dict.fromkeys(numbers, pa.string()),
+        column_types=dict.fromkeys(numbers, schema.types[0]),
         include_columns=numbers if is_whole else [str(names.index(key)) for key in schema.names],
         check_utf8=options.others == "typed",
         # An empty cell is null, "" is an empty text.

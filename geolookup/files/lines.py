@@ -141,9 +141,10 @@ def _types_of_members(lines: Lines, keys: tuple[str, ...]) -> dict[str, pa.DataT
     def add(members: dict[str, Any], before: str = "") -> None:
         for name, value in members.items():
             of_value = (kind for python, kind in _TYPES if isinstance(value, python))
-            types[before + name] = types.get(before + name) or next(of_value, None)
             if isinstance(value, dict):
                 add(value, f"{before}{name}.")
+            else:
+                types[before + name] = types.get(before + name) or next(of_value, None)
 
     for number, text in zip(lines.numbers, lines.texts, strict=True):
         members = _object(text.as_py())
@@ -177,7 +178,7 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
     if not pc.all(pc.starts_with(lines.texts, b"{")).as_py():
         raise _error(lines, schema)
     if schema is None or unexpected == "infer":  # Arrow makes types that are as deep as the values
-        _check_depth(lines)
+        _check_values(lines)
     try:
         table = _table(lines, schema, unexpected)
     except pa.ArrowInvalid as error:
@@ -187,7 +188,14 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
     return table
 
 
-def _check_depth(lines: Lines) -> None:
+def _check_values(lines: Lines) -> None:
+    """Raise TextError for a line that is not UTF-8, and for one with values of great depth."""
+    try:
+        lines.texts.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        for number, text in zip(lines.numbers, lines.texts, strict=True):
+            if text.as_py().decode(errors="ignore").encode() != text.as_py():
+                raise TextError("is not UTF-8", "convert the file first", int(number)) from None
     brackets = [pc.count_substring(lines.texts, bracket) for bracket in (b"[", b"{")]
     # Most texts have fewer brackets than that, so their depth is not computed.
     for at in np.flatnonzero(np.asarray(pc.add(*brackets)) > _DEEPEST).tolist():

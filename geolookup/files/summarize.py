@@ -34,16 +34,11 @@ from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.kernel.lookups import state_of
 from geolookup.progress import Progress
-from geolookup.tables.locate import (
-    chunks,
-    clean_column,
-    column_of,
-    locate_chunk,
-    with_private,
-)
+from geolookup.tables.dictionaries import in_one
+from geolookup.tables.locate import clean_column, column_of, locate_chunk, with_private
 from geolookup.tables.row_tables import row_tables, table_of
 from geolookup.tables.take import is_known, of_table
-from geolookup.tables.times import Instants, Int64, instants_of
+from geolookup.tables.times import Bools, Instants, Int64, instants_of
 
 if TYPE_CHECKING:
     from geolookup.files.traffic import Traffic
@@ -121,37 +116,30 @@ class Summary:
         clean: bool = False,
         instants: Instants | None = None,
         statuses: pa.Array | None = None,
-    ) -> NDArray[np.bool_]:
+    ) -> Bools:
         """Count a column of n addresses; return which are invalid.
 
         With ``clean``, ``contract.cleaning`` cleans them. ``instants`` and ``statuses`` are the
         instants and status codes of the rows; None: the rows have none.
         """
-        begin, is_invalid = 0, [np.empty(0, bool)]
-        for chunk in chunks(column_of(column)):
-            addresses, intervals = chunk, locate_chunk(self._state, chunk)
-            if clean:
-                addresses, intervals = clean_column(self._state, chunk, intervals)
-            self._add(intervals.ids, intervals.families)
-            if self._private_by_interval is not None:
-                every = with_private(self._state, addresses, intervals)
-                private = every[intervals.ids == PRIVATE_ID]
-                np.add.at(self._private_by_interval, private, 1)
-            if self.traffic is not None:
-                times = None if instants is None else instants.slice(begin, len(chunk))
-                codes = None if statuses is None else statuses.slice(begin, len(chunk))
-                self.traffic.add(addresses, intervals.ids, times, codes)
-            begin += len(chunk)
-            is_invalid.append(intervals.ids == INVALID_ID)
-        return np.concatenate(is_invalid)
-
-    def _add(self, intervals: NDArray[np.int32], families: NDArray[np.uint8]) -> None:
-        self.addresses += len(intervals)
-        self.invalid += int((intervals == INVALID_ID).sum())
-        self.private += int((intervals == PRIVATE_ID).sum())
-        public = intervals >= 0
-        np.add.at(self._addresses_by_interval, intervals[public], 1)
-        self.ipv6 += int((families[public] == 6).sum())
+        addresses = in_one(column_of(column))
+        intervals = locate_chunk(self._state, addresses)
+        if clean:
+            addresses, intervals = clean_column(self._state, addresses, intervals)
+        ids = intervals.ids
+        is_public, is_private = ids >= 0, ids == PRIVATE_ID
+        is_invalid: Bools = ids == INVALID_ID
+        self.addresses += len(ids)
+        self.invalid += int(is_invalid.sum())
+        self.private += int(is_private.sum())
+        self.ipv6 += int((intervals.families[is_public] == 6).sum())
+        np.add.at(self._addresses_by_interval, ids[is_public], 1)
+        if self._private_by_interval is not None:
+            every = with_private(self._state, addresses, intervals)
+            np.add.at(self._private_by_interval, every[is_private], 1)
+        if self.traffic is not None:
+            self.traffic.add(addresses, ids, instants, statuses)
+        return is_invalid
 
     def by_row(self, table: str) -> Int64:
         """Return the addresses of each row of a table; row 0 is the unknown one.
@@ -236,44 +224,45 @@ def count_files(
     TableFileError for a file that cannot be read.
     """
     progress = Progress()
-    try:
-        for file in files:
-            _count_file(summary, file, column, times, progress)
-    finally:
-        progress.clear()
+    columns = {times.name: TIME_COLUMN} if times is not None and times.name else {}
+    log_fields = () if times is None else LOG_FIELDS
+    for file in files:
+        with open_addresses(file, column, columns, log_fields) as rows:
+            try:
+                _count_rows(summary, rows, column, times, progress)
+            finally:
+                progress.clear()
 
 
-def _count_file(
+def _count_rows(
     summary: Summary,
-    file: TableFile,
+    rows: Rows,
     column: AddressColumn,
     times: TimeColumn | None,
     progress: Progress,
 ) -> None:
-    columns = {times.name: TIME_COLUMN} if times is not None and times.name else {}
-    log_fields = () if times is None else LOG_FIELDS
-    with open_addresses(file, column, columns, log_fields) as rows:
-        is_log = rows.malformed is not None
-        invalid = InvalidRows(rows.stream.name, column.name, column.clean, is_log)
-        before = summary.addresses
-        for batch in rows.batches:
-            begin = summary.addresses - before
-            instants = statuses = None
-            if times is not None:
-                instants = _instants(rows, batch, times, begin)
-                statuses = batch.column(STATUS) if is_log else None
-            addresses = column_at(batch, column.name)
-            is_invalid = summary.add(
-                addresses, clean=column.clean, instants=instants, statuses=statuses
-            )
-            invalid.add(addresses, is_invalid)
-            progress.show(summary.addresses, rows.fraction(summary.addresses - before))
-        summary.notes += [*invalid.notes(), *rows.notes()]
+    is_log = rows.malformed is not None
+    invalid = InvalidRows(rows.stream.name, column.name, column.clean, is_log)
+    before = summary.addresses
+    for batch in rows.batches:
+        done = summary.addresses - before
+        instants = None if times is None else _instants(rows, batch, times, done)
+        has_statuses = times is not None and is_log and STATUS in batch.schema.names
+        statuses = batch.column(STATUS) if has_statuses else None
+        addresses = column_at(batch, column.name)
+        is_invalid = summary.add(
+            addresses, clean=column.clean, instants=instants, statuses=statuses
+        )
+        invalid.add(addresses, is_invalid)
+        progress.show(summary.addresses, rows.fraction(done + len(batch)))
+    summary.notes += [*invalid.notes(), *rows.notes()]
 
 
 def _instants(rows: Rows, batch: pa.RecordBatch, times: TimeColumn, begin: int) -> Instants | None:
     """Return the instants of the rows of a batch from ``begin`` on; None if the file has none."""
-    if times.name is None and rows.malformed is None:
+    log_time = rows.schema.field(TIME).type if TIME in rows.schema.names else pa.null()
+    has_times = rows.malformed is not None and pa.types.is_timestamp(log_time)
+    if times.name is None and not has_times:
         return None
     try:
         seconds = unix_seconds(column_at(batch, times.name or TIME), times.zone, begin)

@@ -29,8 +29,8 @@ _NAMED_MONTH = (
     r"(?:(?P<sign>[+-])(?P<east_hour>[01][0-9]|2[0-3])(?P<east_minute>[0-5][0-9])|gmt|utc?|z)$"
 )
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
-#: Unix times from here on may be seconds after the year 5138, or milliseconds.
-_AMBIGUOUS = 10**11
+#: From here on, numbers are milliseconds: as seconds they would be after the year 5138.
+_MILLISECONDS = 10**11
 _NAME_ZONE = "pass --time-zone, such as UTC"
 _UNKNOWN_FORM = "a time has an unknown form", "write Unix seconds or ISO 8601 with an offset"
 _TEXT = pa.large_string()
@@ -58,7 +58,7 @@ def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> p
     """Return an array that the engine accepts as instants.
 
     Texts and numbers become int64, floored to seconds; columns of other types are returned
-    unchanged. Numbers are Unix seconds, or milliseconds from the end of the year 9999 on.
+    unchanged. Numbers are Unix seconds, or milliseconds from 10^11 on.
     Texts are numbers, ISO 8601 and RFC 3339, dates of mail and HTTP, or of the common log
     format. ``zone`` is the IANA zone of texts and timestamps without an offset. ``begin`` is
     the number of the first row, for the message. Raises InstantError for any other value.
@@ -107,15 +107,7 @@ def _of_texts(column: pa.Array, zone: str | None, begin: int) -> pa.Array:
 
 def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
     values = numbers.fill_null(0).to_numpy(zero_copy_only=False)
-    size = np.abs(values)
-    _refuse(
-        (size >= _AMBIGUOUS) & (size < LATEST),
-        "a number can be seconds or milliseconds",
-        "write it as ISO 8601",
-        begin,
-    )
-    # From the year 10000 on, in seconds, a number is of milliseconds.
-    seconds = np.floor(np.where(size < LATEST, values, values / 1000))
+    seconds = np.floor(np.where(np.abs(values) < _MILLISECONDS, values, values / 1000))
     far = ~(np.abs(seconds) < LATEST)  # so is NaN
     _refuse(far, "a number is after the year 9999", "write Unix seconds", begin)
     return pa.array(seconds.astype(np.int64), mask=_absent(numbers))

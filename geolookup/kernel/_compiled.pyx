@@ -40,7 +40,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from geolookup.kernel._address cimport LONGEST, Address, _embedded, _parse, _write_ipv6, _write_octets
-from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, STAY_BRANCH, Text
+from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, STAY_BRANCH, ZEROS_ABOVE, Text
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)

@@ -98,6 +98,8 @@ def document(texts):
     cdef bytes whole
     for name, text in texts.items():
         call = vars(Kernel)[name]
+        if type(call) is not type(str.join):  # a method of C, as without binding
+            raise TypeError(name)
         method = <PyMethodDescrObject*>call
         # The signature, "--", and the text: inspect.signature reads the first part.
         whole = <bytes>method.d_method.ml_doc + text.encode()

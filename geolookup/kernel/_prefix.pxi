@@ -136,19 +136,10 @@ cdef inline int _without(Address* address, Address* other) noexcept nogil:
     cdef uint64_t differing = address.high ^ other.high
     if differing:
         # The first bit that differs is the last of the prefix. 8.8.8.8 and 8.8.7.255 differ in
-        # 0xFF7, of 12 bits: 129 - 12 = 117, or /21 in IPv4.
-        return 65 - _bit_length(differing)
-    return 129 - _bit_length(address.low ^ other.low)
-
-
-cdef inline int _bit_length(uint64_t value) noexcept nogil:
-    cdef int length = 0, step = 32
-    while step:
-        if value >> step:
-            value >>= step
-            length += step
-        step >>= 1
-    return length + (value != 0)
+        # 0xFF7, of 12 bits: 65 + 52 = 117, or /21 in IPv4.
+        return 1 + ZEROS_ABOVE(differing)
+    differing = address.low ^ other.low
+    return 65 + ZEROS_ABOVE(differing) if differing else 129
 
 
 cdef int _load_parts(Address* starts, int family) except -1:

@@ -47,10 +47,9 @@ cdef list _many_values(State state, list ips, names, seconds, default):
         for at in range(len(codes)):
             position = ONE if is_one else at
             source = &own if codes[at] >= OWN_GROUP else &batch
-            if kept[at] is None:
-                _set_values(state, source, ips, begin, codes[at], seconds, values, position, default)
-            else:
-                _set_kept_values(state, source, codes[at], kept[at], values, begin, position, default)
+            _set_values(
+                state, source, ips, begin, codes[at], seconds, kept[at], values, position, default
+            )
             if has_own and source == &batch and not is_one:
                 _set_private(&batch, &own, values, begin, position, default)
     return values
@@ -91,11 +90,11 @@ cdef int _read_own(State state, list ips, Py_ssize_t begin, Batch* own) except -
 
 
 cdef list _kept_values(State state, int code):
-    """Return the values of a field by row, with ``_UNREAD`` in most places; None if no row has it."""
+    """Return the values of a field by row, with ``_UNREAD`` in most places; empty if no row has it."""
     cdef Py_ssize_t rows
     # Below COUNTRY: ip, time and whole groups. These need more than one row.
     if code < COUNTRY or code == OWN_GROUP:
-        return None
+        return []
     if state.values_by_row[code] is None:
         rows = _table_of(state, code).count
         values = [_UNREAD] * min(rows, <Py_ssize_t>MOST_ROWS)
@@ -132,28 +131,8 @@ cdef int _set_values(
     Py_ssize_t begin,
     int code,
     seconds,
-    list values,
-    Py_ssize_t position,
-    default,
-) except -1:
-    """Set the values of a field that are not kept."""
-    cdef Py_ssize_t at
-    for at in range(batch.count):
-        if batch.ids[at] >= 0:
-            value = _project(
-                state, &batch.answers[at], code, ips[begin + at], _second(seconds, begin + at)
-            )
-            _set_value(values, begin + at, position, value, default)
-    return 0
-
-
-cdef int _set_kept_values(
-    State state,
-    Batch* batch,
-    int code,
     list kept,
     list values,
-    Py_ssize_t begin,
     Py_ssize_t position,
     default,
 ) except -1:
@@ -166,7 +145,9 @@ cdef int _set_kept_values(
             continue
         value = kept[rows[at]] if rows[at] >= 0 else _UNREAD
         if value is _UNREAD:
-            value = _project(state, &batch.answers[at], code, None, 0)
+            value = _project(
+                state, &batch.answers[at], code, ips[begin + at], _second(seconds, begin + at)
+            )
             # A list could be changed by a caller, and with it the later answers.
             if rows[at] >= 0 and type(value) is not list:
                 kept[rows[at]] = value

@@ -85,22 +85,10 @@ def locate_numbers(
         before = len(dataset.ipv4_starts)
 
 
-def take_rows(dataset: Dataset, ids: I32, locations: U32, networks: U32) -> None:
-    """Fill in the rows of the location and network tables for n interval ids.
+def take_table(dataset: Dataset, ids: I32, rows: U32, table: str) -> None:
+    """Fill in the rows of one table for n interval ids; 0, the unknown row, for ids below 0.
 
-    Both are 0, the unknown row, if the id is below 0. A table whose array has length 0 is
-    skipped. Raises IndexError for an interval id that does not exist in the dataset.
-    """
-    if len(locations):
-        take_table(dataset, ids, locations, dataset.ipv4_locations, dataset.ipv6_locations)
-    if len(networks):
-        take_table(dataset, ids, networks, dataset.ipv4_networks, dataset.ipv6_networks)
-
-
-def take_table(dataset: Dataset, ids: I32, rows: U32, ipv4: memoryview, ipv6: memoryview) -> None:
-    """Fill in the rows of one table for n interval ids, given the rows of each family's intervals.
-
-    0 if the id is below 0. Raises IndexError for an interval id that does not exist.
+    Raises IndexError for an interval id that does not exist in the dataset.
     """
     if len(rows) != len(ids):
         raise ValueError("the columns differ in length")
@@ -110,8 +98,8 @@ def take_table(dataset: Dataset, ids: I32, rows: U32, ipv4: memoryview, ipv6: me
         raise IndexError(f"interval id {ids[outside][0]} does not exist in this dataset")
     rows[ids < 0] = 0
     is_ipv4 = (ids >= 0) & (ids < count)
-    for selection, before, table in ((is_ipv4, 0, ipv4), (ids >= count, count, ipv6)):
-        rows[selection] = np.asarray(table)[ids[selection] - before]
+    for family, selection, before in ((4, is_ipv4, 0), (6, ids >= count, count)):
+        rows[selection] = np.asarray(dataset.row_columns(family)[table])[ids[selection] - before]
 
 
 def gather(

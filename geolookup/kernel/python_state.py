@@ -56,6 +56,7 @@ class State:
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
+        self._rows = {family: dataset.row_columns(family) for family in (4, 6)}
         # The caches do not refer to the state: without a reference cycle its files close as soon
         # as the last reader ends.
         cached = lru_cache(_CACHED)
@@ -70,7 +71,9 @@ class State:
     def rows_and_prefix(self, ip: object) -> tuple[int, int, int]:
         """Return location row, network row and prefix length of an address.
 
-        ``dataset.networks.PrefixSearch`` describes them.
+        The prefix is the largest aligned network around the address with one
+        answer, in the family asked. For a private address the rows are 0 (unknown), and the
+        network is the largest in private space. Raises InvalidAddressError.
         """
         from geolookup.dataset.networks import prefix_length
 
@@ -126,9 +129,11 @@ class State:
 
         A table whose array has length 0 is skipped.
         """
-        from geolookup.kernel.columns import take_rows
+        from geolookup.kernel.columns import take_table
 
-        take_rows(self.dataset, ids, locations, networks)
+        for table, rows in (("location", locations), ("network", networks)):
+            if len(rows):
+                take_table(self.dataset, ids, rows, table)
 
     def take_own_rows(self, ids: I32, rows: U32) -> None:
         """Fill in the rows of own columns for n interval ids; 0 (unknown) for ids below 0.
@@ -137,10 +142,9 @@ class State:
         """
         from geolookup.kernel.columns import take_table
 
-        ipv4, ipv6 = self.dataset.ipv4_own, self.dataset.ipv6_own
-        if ipv4 is None or ipv6 is None:
+        if self.dataset.own_rows is None:
             raise unknown_field(OWN, "take_own_rows")
-        take_table(self.dataset, ids, rows, ipv4, ipv6)
+        take_table(self.dataset, ids, rows, OWN)
 
     # --- many addresses, one after another
 
@@ -185,9 +189,9 @@ class State:
         if is_private(family, value):
             raise PrivateAddressError(ip)
         interval = self.dataset.starts(family).interval(value)
-        columns = self.dataset.row_columns(family)
+        rows = self._rows[family]
         try:
-            location, network = (columns[name][interval] for name in ("location", "network"))
+            location, network = rows["location"][interval], rows["network"][interval]
         except IndexError:
             raise outside(self.dataset.path) from None
         return Match(asked[0], canonical(*asked), location, network)
@@ -201,17 +205,16 @@ class State:
     def _data(self, match: Match, second: int) -> Data:
         """Return the data member of an address; the caller may change it."""
         location, currency, zone = self._located(match.location)
-        data: Any = {
+        return {
             "ip": match.echo,
-            "ip_type": f"ipv{match.family}",
+            "ip_type": "ipv4" if match.family == 4 else "ipv6",
             "location": location,
             "time": self._time(zone, second),
             "currency": currency,
             "network": self._network(match.network),
         }
-        return data
 
-    def _located(self, row: int) -> tuple[Object, Object, int]:
+    def _located(self, row: int) -> tuple[Any, Any, int]:
         """Return the location and the currency of a location row, and the row of its zone."""
         try:
             country = self._countries(self.dataset.location_countries[row])
@@ -222,7 +225,7 @@ class State:
         location = {name: copy_value(value) for name, value in known.items()}
         return location, {name: country[name] for name in CURRENCY_MEMBERS}, zone
 
-    def _network(self, row: int) -> Object:
+    def _network(self, row: int) -> Any:
         """Return a network; an unknown asn is left out."""
         network = self._networks(row).items()
         return {name: value for name, value in network if name != "asn" or value is not None}
@@ -259,7 +262,7 @@ class State:
         except InvalidAddressError:
             return None
         interval = self.dataset.starts(family).interval(value)
-        return table.members(self.dataset.row_columns(family)[OWN][interval])
+        return table.members(self._rows[family][OWN][interval])
 
     def _paths_of(self, names: Sequence[object], call: str) -> list[str]:
         """Return the paths of fields and groups; raises ValueError for an unknown name."""

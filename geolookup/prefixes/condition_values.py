@@ -82,8 +82,9 @@ def typed_value(field: Field, value: Any) -> Any:
             return text
         kind = "texts" if text is None else "ISO 4217 codes of three letters"
     elif field.type == BOOLEAN:
-        if isinstance(value, bool) or value in _TRUTHS:
-            return _TRUTHS.get(value, value)
+        truth = _TRUTHS.get(value) if isinstance(value, str) else value
+        if isinstance(truth, bool):
+            return truth
         kind = "true or false"
     else:
         number = _number(field, value)
@@ -170,15 +171,24 @@ def bound(field: Field, operator: str, values: list[Any]) -> float:
 
 
 def place_numbers(value: Any) -> tuple[float, ...]:
-    """Return the three numbers of a circle, the four of a box, or none for any other value."""
+    """Return the three numbers of a circle, or the four of a box: south, west, north and east.
+
+    A text has commas between them, and "km" after the distance. Raises ValueError for any other
+    value.
+    """
     try:
-        numbers = () if isinstance(value, str) else tuple(map(float, value))
+        items = value.strip().removesuffix("km").split(",") if isinstance(value, str) else value
+        numbers = tuple(map(float, items))
     except (TypeError, ValueError, OverflowError):
-        return ()
+        numbers = ()
     latitude, longitude = DEGREES.values()
-    # A box is south, west, north and east.
     limits = {3: (latitude, longitude, math.inf), 4: (latitude, longitude) * 2}.get(len(numbers))
-    if not limits or not all(abs(item) <= most for item, most in zip(numbers, limits, strict=True)):
-        return ()
-    is_ordered = numbers[2] >= 0 if len(numbers) == 3 else numbers[0] <= numbers[2]
-    return numbers if is_ordered else ()
+    is_valid = limits and all(abs(item) <= most for item, most in zip(numbers, limits, strict=True))
+    has_km = not isinstance(value, str) or value.rstrip().endswith("km") == (len(numbers) == 3)
+    # The distance is not negative, and the south is not north of the north.
+    if not is_valid or not has_km or (0 if len(numbers) == 3 else numbers[0]) > numbers[2]:
+        raise ValueError(
+            "location~ takes a latitude, a longitude and a distance, such as 48.2,16.4,50km, or "
+            "the south, west, north and east of a box, such as 46.3,9.5,49.1,17.2"
+        )
+    return numbers

@@ -104,7 +104,7 @@ class _Reader:
         if match is None:  # it may be an address: no message contains it
             raise self._error(f"a condition has a field, an operator and a value; {_EXAMPLE}")
         name, operator, value = match.groups()
-        values = _place_texts(value) if operator == "~" else self._items(value)
+        values = value if operator == "~" else self._items(value)
         return self._condition(name, operator, values, negated)
 
     def _flag(self, text: str) -> Field | None:
@@ -138,27 +138,16 @@ class _Reader:
         return items
 
     def _condition(self, name: str, operator: str, value: Any, negated: bool) -> Condition:
-        if operator == "~":
-            return Condition(_COORDINATES, "~", self._place(name, value), negated, self._call)
-        field = resolve_field(name, self._fields, self._call)
+        is_place = operator == "~"
+        if is_place and name != LOCATION:
+            raise self._error(f"only {LOCATION} has a distance or a box; write {LOCATION}~…")
+        fields = _COORDINATES if is_place else (resolve_field(name, self._fields, self._call),)
         values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
         try:
-            checked = _checked(field, operator, values)
+            checked = place_numbers(value) if is_place else _checked(fields[0], operator, values)
         except ValueError as error:
             raise self._error(str(error)) from None
-        return Condition((field,), operator, checked, negated, self._call)
-
-    def _place(self, name: str, value: Any) -> tuple[float, ...]:
-        """Return the three numbers of a circle, or the four of a box."""
-        if name != LOCATION:
-            raise self._error(f"only {LOCATION} has a distance or a box; write {LOCATION}~…")
-        numbers = place_numbers(value)
-        if not numbers:
-            raise self._error(
-                "location~ takes a latitude, a longitude and a distance, such as 48.2,16.4,50km, "
-                "or the south, west, north and east of a box, such as 46.3,9.5,49.1,17.2"
-            )
-        return numbers
+        return Condition(fields, operator, checked, negated, self._call)
 
     def _error(self, text: str) -> ValueError:
         return ValueError(f"{self._call}: {text}")
@@ -170,12 +159,3 @@ def _checked(field: Field, operator: str, values: list[Any]) -> tuple[Any, ...]:
     if operator == "^=":
         return tuple(beginning(field, value) for value in values)
     return (bound(field, operator, values),)
-
-
-def _place_texts(text: str) -> list[str]:
-    """Return the numbers of a place as texts: three of a circle, four of a box, else none."""
-    *first, last = (number.strip() for number in text.split(","))
-    # Two numbers before the last: a circle, whose distance ends in km; three: a box.
-    if (len(first) == 2) != last.endswith("km"):
-        return []
-    return [*first, last.removesuffix("km")]

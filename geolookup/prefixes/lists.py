@@ -40,6 +40,7 @@ _CHANGE = re.compile(
 )
 #: Ranges whose values become Python objects at a time: one of IPv6 can be 254 prefixes.
 BATCH = 1 << 12
+Changed = dict[int, list[pa.Array]]
 #: The most digits of a length.
 _DIGITS = 3
 
@@ -133,12 +134,13 @@ def _schema(selection: Selection) -> pa.Schema:
     return pa.schema([(NETWORK_COLUMN, pa.string()), *selection.columns.schema])
 
 
-def changes(old: Lists, new: Lists) -> tuple[Lists, Lists]:
+def changes(old: Lists, new: Lists) -> tuple[Changed, Changed]:
     """Return the prefixes that are only in the new lists, and those only in the old ones.
 
-    A family that the new lists do not have is left out.
+    A family that the new lists do not have is left out; the others have one batch each.
     """
-    added, removed = {}, {}
+    added: Changed = {}
+    removed: Changed = {}
     for family in new:
         before, after = (_column(lists.get(family, ())) for lists in (old, new))
         added[family], removed[family] = [_without(after, before)], [_without(before, after)]
@@ -153,24 +155,26 @@ def _without(some: pa.Array, others: pa.Array) -> pa.Array:
     return some.filter(pc.invert(pc.is_in(some, value_set=others)))
 
 
-def count(lists: Lists) -> int:
-    """Return the number of prefixes in lists that ``changes`` has returned."""
-    return sum(len(texts) for batches in lists.values() for texts in batches)
-
-
 def read_list(path: Path, syntax: Syntax) -> Lists:
     """Return the prefixes of a file that was written in a syntax, or that has a prefix a line.
 
     Raises TableFileError for a file that cannot be read, and for one that holds changes, a
     malformed prefix, or no list.
     """
-    # A comment may have words of the form of a prefix.
-    content = _COMMENT.sub(b"", _content(path))
+    try:
+        with open_regular(path) as file:
+            # A comment may have words of the form of a prefix.
+            content = _COMMENT.sub(b"", file.read())
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+        remedy = "name a list that was written, a dataset or a store"
+        raise TableFileError(path, problem, remedy) from None
     if _CHANGE.search(content):
         raise TableFileError(path, "holds changes, not a list", "name a file without changes")
     prefixes = syntax.prefixes_in(content)
     # Without prefixes: a list of nftables has its head, a plain list is empty.
-    if not prefixes and content.split()[:1] != _first_word(syntax):
+    empty = b"".join(syntax.text(dict.fromkeys(BITS, ()), checked_names()))
+    if not prefixes and content.split()[:1] != empty.split()[:1]:
         raise TableFileError(path, "holds no prefix", _REMEDY)
     lists: dict[int, list[str]] = {family: [] for family in BITS}
     for text in prefixes:
@@ -179,21 +183,6 @@ def read_list(path: Path, syntax: Syntax) -> Lists:
         except InvalidAddressError:
             raise TableFileError(path, "holds a malformed prefix", _REMEDY) from None
     return {family: [pa.array(texts, pa.string())] for family, texts in lists.items()}
-
-
-def _content(path: Path) -> bytes:
-    try:
-        with open_regular(path) as file:
-            return file.read()
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror})"
-        remedy = "name a list that was written, a dataset or a store"
-        raise TableFileError(path, problem, remedy) from None
-
-
-def _first_word(syntax: Syntax) -> list[bytes]:
-    """Return the first word of a file without prefixes, or nothing if it has no word."""
-    return b"".join(syntax.text(dict.fromkeys(BITS, ()), checked_names())).split()[:1]
 
 
 def _family(prefix: str) -> int:

@@ -9,6 +9,7 @@ zero groups is left out. As in ``contract.address``, no text has the mixed notat
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import numpy as np
@@ -105,15 +106,10 @@ def _colons() -> tuple[U8, NDArray[np.intp]]:
 
 def _longest_run(zeros: int) -> tuple[int, int]:
     """Return begin and end of the first longest run of two or more zero groups; (0, 0) for none."""
-    runs = [
-        (end - begin, -begin)
-        for begin in range(_GROUPS)
-        for end in range(begin + 2, _GROUPS + 1)
-        if all(zeros >> at & 1 for at in range(begin, end))
-    ]
-    # -begin: of equally long runs the first one.
-    length, begin = max(runs, default=(0, 0))
-    return -begin, length - begin
+    # Bit 0 first: 0b01111100 is "00111110".
+    runs = re.finditer("11+", f"{zeros:08b}"[::-1])
+    # Of equally long runs max returns the first one.
+    return max((run.span() for run in runs), key=lambda ends: ends[1] - ends[0], default=(0, 0))
 
 
 def _table(texts: list[str]) -> U8:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.address import canonical, parse
+from geolookup.contract.address import canonical
 from geolookup.contract.fields import Field
 from geolookup.contract.localtime import instant
 from geolookup.contract.types import OnInvalid
@@ -26,6 +26,7 @@ from geolookup.tables.locate import (
     AddressIntervals,
     clean_column,
     locate_chunk,
+    parse_chunk,
     with_private,
 )
 from geolookup.tables.row_notes import RowNote
@@ -161,18 +162,12 @@ def _value_or_bytes(value: pa.Scalar) -> object:
 
 def _ip(addresses: pa.Array, intervals: AddressIntervals) -> pa.Array:
     """Return canonical texts; ``canonical`` writes them one by one."""
-    # Rows without an address can hold any bytes: they are skipped.
-    rows = np.flatnonzero(intervals.ids >= 0)
+    numbers = parse_chunk(addresses)
     texts: list[str | None] = [None] * len(addresses)
-    for at, family in zip(rows.tolist(), intervals.families[rows].tolist(), strict=True):
-        texts[at] = _canonical(addresses[at].as_py(), family)
+    for at in np.flatnonzero(intervals.ids >= 0).tolist():
+        value = int(numbers.high[at]) << 64 | int(numbers.low[at])
+        texts[at] = canonical(int(numbers.family[at]), value)
     return pa.array(texts, pa.string())
-
-
-def _canonical(value: str | bytes | int, family: int) -> str:
-    if isinstance(value, bytes):
-        return canonical(family, int.from_bytes(value))
-    return canonical(family, value) if isinstance(value, int) else canonical(*parse(value))
 
 
 def _ip_type(_addresses: pa.Array, intervals: AddressIntervals) -> pa.Array:

@@ -278,8 +278,11 @@ def test_what_is_wrong_is_told_in_a_line(sample: Engine, tmp_path: Path) -> None
     nameless: dict[str, Any] = {"on_invalid": "raise", "header": False, "column": "column1"}
     assert "row 2: Cannot" in _refused(sample, tmp_path, "a.csv", private[3:], **nameless)
     (tmp_path / "a.csv").write_bytes(b"ip,n\n8.8.8.8,1\n8.8.8.8,\xff\n")
-    with pytest.raises(TableFileError, match=r"a\.csv, row 3: is not UTF-8"):  # stays in CSV only
-        enrich(sample, tmp_path / "a.csv", tmp_path / "out.parquet")
+    (tmp_path / "a.jsonl").write_bytes(b'{"ip":"8.8.8.8"}\n\n{"ip":"8.8.8.8","l":[{"\xff":1}]}\n')
+    for name in ("a.csv", "a.jsonl"):
+        with pytest.raises(TableFileError, match=rf"{name}, row 3: is not UTF-8"):
+            enrich(sample, tmp_path / name, tmp_path / "out.parquet")
+        enrich(sample, tmp_path / name, tmp_path / f"out-{name}")
 
 
 def test_addresses_in_members_of_objects(sample: Engine, tmp_path: Path) -> None:

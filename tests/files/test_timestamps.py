@@ -53,8 +53,8 @@ def test_every_form() -> None:
     assert seconds(["Tue, 3 Oct 2000 20:55 GMT", "Tue, 03 Oct 2000 20:55:00 UT"]) == [970606500] * 2
     for text in NO_INSTANTS:
         refused(text)
-    for number in ("100000000000", "253402214399", 150_000_000_000, 150_000_000_000.0):
-        assert "milliseconds" in refused(number)
+    assert seconds(["99999999999", "100000000000"]) == [99999999999, 10**8]
+    assert "after the year 9999" in refused("-1" + "0" * 18)
     for text in ("2000-10-10 13:55:36", "2000-10-10T13:55:36", "2000-10-10"):
         assert refused(text) == "a time has no offset"
 

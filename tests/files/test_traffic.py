@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,7 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from tests.internals.files import HOSTING, STATUSES, DistinctAddresses, Summary, Traffic
+from tests.internals.files import (
+    HOSTING,
+    STATUSES,
+    AddressColumn,
+    DistinctAddresses,
+    Summary,
+    TimeColumn,
+    Traffic,
+    count_files,
+    table_file,
+)
 from tests.internals.kernel import state_of
 from tests.internals.tables import Instants
 from tests.tiers import scaled
@@ -123,6 +134,21 @@ def test_hours_that_are_not_whole_do_not_count(sample: geolookup.Engine) -> None
     average, counts = traffic.hours.average_week(_second(0), _second(134) + 59)
     assert {hour: n for hour, n in enumerate(average) if not np.isnan(n)} == {158: 1, 159: 2}
     assert counts.sum() == 3
+
+
+@pytest.mark.parametrize("fields", ["date time c-ip", "time c-ip sc-status", "c-ip"])
+def test_a_log_may_lack_times_and_statuses(
+    sample: geolookup.Engine, tmp_path: Path, fields: str
+) -> None:
+    values = {"date": "2026-11-20", "time": "10:00:00", "c-ip": "8.8.8.8", "sc-status": "404"}
+    row = " ".join(values[field] for field in fields.split())
+    (tmp_path / "a.log").write_text(f"#Fields: {fields}\n{row}\n", encoding="utf-8")
+    traffic = Traffic(state_of(sample))
+    summary = Summary(sample, traffic)
+    files = [table_file(str(tmp_path / "a.log"), None, "")]
+    count_files(summary, files, AddressColumn(), TimeColumn())
+    assert (summary.addresses, traffic.times.counts.sum()) == (1, int("date" in fields))
+    assert traffic.statuses.sum() == int("status" in fields)
 
 
 @given(texts=st.lists(st.sampled_from([

@@ -6,8 +6,8 @@ from geolookup.files.column_text import cell_texts, joined_cells, json_texts
 from geolookup.files.distinct import DistinctAddresses
 from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
 from geolookup.files.row_streams import ReadOptions, explain_errors
-from geolookup.files.summarize import KINDS, Count, Summary
-from geolookup.files.table_files import open_table, table_file
+from geolookup.files.summarize import KINDS, Count, Summary, count_files
+from geolookup.files.table_files import AddressColumn, TimeColumn, open_table, table_file
 from geolookup.files.text_blocks import LONGEST_RECORD
 from geolookup.files.timestamps import InstantError, unix_seconds
 from geolookup.files.traffic import HOSTING, STATUSES, Traffic

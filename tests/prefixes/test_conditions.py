@@ -94,6 +94,7 @@ REFUSED: list[tuple[Any, str]] = [
     ("network~1,2,3km", "only location has a distance or a box"),
     ({"location.country_code": 5}, "5 is not a location.country_code: its values are texts"),
     ({"network.asn": True}, "True is not a network.asn"),
+    ({"country_is_eu": {}}, "{} is not a location.country_is_eu: its values are true or false"),
     ({"not": {"not": "asn=1"}}, '"not" cannot contain "not"'),
     ({5: 5}, "a field is a text"),
     *[(where, "location~ takes a latitude") for where in NO_PLACES],

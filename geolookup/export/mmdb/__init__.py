@@ -26,7 +26,7 @@ from geolookup.export.mmdb.boundaries import ALIAS, NOTHING, boundaries
 from geolookup.export.mmdb.encoding import UINT16, UINT32, UINT64, encode
 from geolookup.export.mmdb.members import Parts
 from geolookup.export.mmdb.records import Records
-from geolookup.export.mmdb.schemas import Schema, check_languages, schema_of, with_own
+from geolookup.export.mmdb.schemas import Schema, schema_of, with_own
 from geolookup.export.mmdb.tree import Tree
 from geolookup.progress import Progress
 
@@ -48,7 +48,6 @@ _TO_ALIAS, _TO_NOTHING = -2, -1
 def write(dataset: Dataset, path: Path, values: Values, progress: Progress) -> Counts:
     """Write the file; see ``formats.Write``."""
     about = dataset.manifest.metadata()
-    check_languages(values.get("languages", ()))
     schema = schema_of(values.get("schema", FLAT), about.fields, values.get("fields", ()))
     schema = with_own(schema, values.get("columns", ()), dataset.schema)
     with progress.stage("encoding rows"):

@@ -23,14 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, Bools
-from geolookup.export.mmdb.encoding import (
-    MAP,
-    binary,
-    headers,
-    lengths,
-    pointer_sizes,
-    pointers,
-)
+from geolookup.export.mmdb.encoding import MAP, binary, headers, lengths, pointer_sizes, pointers
 from geolookup.export.mmdb.members import Group, Leaf, Member, leaves_of
 from geolookup.files.column_text import bytes_of, join
 
@@ -50,13 +43,11 @@ class _Table:
     is in the file. It is stated for parts; a map or an array is written once if it has a use.
     """
 
-    def __init__(self, begin: int, members: I32, headers: pa.Array, written: I64 | None) -> None:
+    def __init__(self, begin: int, members: I32, heads: pa.Array, written: I64 | None) -> None:
         self.numbers = slice(begin, begin + len(members))
-        self.members, self.headers, self.header_sizes = members, headers, lengths(headers)
-        self.is_part, self.written = (
-            written is not None,
-            np.zeros(0) if written is None else written,
-        )
+        self.members, self.heads, self.head_sizes = members, heads, lengths(heads)
+        self.is_part = written is not None
+        self.written = np.zeros(0, np.int64) if written is None else written
         self.in_full: Bools = np.broadcast_to(np.False_, members.shape)
         self.sizes: I32 = np.zeros((0, 0), np.int32)
 
@@ -102,8 +93,8 @@ class Records:
         begins = np.where(is_first, first.numbers.start, later.numbers.start)
         return np.where(codes >= 0, begins + codes, 0).astype(np.int32)
 
-    def _add(self, members: I32, headers: pa.Array, written: I64 | None = None) -> _Table:
-        table = _Table(self._count, members, headers, written)
+    def _add(self, members: I32, heads: pa.Array, written: I64 | None = None) -> _Table:
+        table = _Table(self._count, members, heads, written)
         self._tables.append(table)
         self._count += len(members)
         return table
@@ -169,12 +160,12 @@ class Records:
             for table in self._tables:
                 members = table.members
                 table.sizes = np.where(table.in_full, full[members], brief[members])
-                full[table.numbers] = table.header_sizes + table.sizes.sum(axis=1)
+                full[table.numbers] = table.head_sizes + table.sizes.sum(axis=1)
             sizes = full[self._members]
             begins = np.append(0, np.cumsum(heads + sizes.sum(axis=1, dtype=np.int64)))
             positions[self._members] = (begins[:-1] + heads)[:, None] + _before(sizes)
             for table in reversed(self._full):
-                starts = positions[table.numbers] + table.header_sizes
+                starts = positions[table.numbers] + table.head_sizes
                 at = table.in_full
                 positions[table.members[at]] = (starts[:, None] + _before(table.sizes))[at]
             pointed = pointer_sizes(positions[self._shared])
@@ -191,7 +182,7 @@ class Records:
         for table in self._tables:
             both = pa.concat_arrays([brief, full])
             at = table.members + table.in_full * np.int32(self._count)
-            full = pa.concat_arrays([full, join(table.headers, *_columns(both, at))])
+            full = pa.concat_arrays([full, join(table.heads, *_columns(both, at))])
         for begin in range(0, len(self._members), _CHUNK):
             rows = slice(begin, begin + _CHUNK)
             yield bytes_of(join(self._heads[rows], *_columns(full, self._members[rows])))

@@ -9,13 +9,13 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from geolookup.compat import CONNECTION_TYPES, KINDS, LANGUAGE, fitting
+from geolookup.compat import CONNECTION_TYPES, KINDS, fitting
 from geolookup.contract.fields import OWN, STORED, Field
 from geolookup.contract.paths import resolve_fields
 from geolookup.contract.schema import Schema as DatasetSchema
 from geolookup.errors import ExportError
 from geolookup.export.formats import FLAT
-from geolookup.export.ranges import DEFAULT, fields_of
+from geolookup.export.ranges import DEFAULT, export_errors, fields_of
 
 #: ``database_type`` by schema. Readers choose their model by it, some by the whole text.
 _TYPES = {
@@ -88,10 +88,8 @@ def with_own(schema: Schema, columns: Sequence[str], of_dataset: DatasetSchema) 
 def _own_fields(name: str, of_dataset: DatasetSchema) -> tuple[Field, ...]:
     name = name.strip()
     path = name if name == OWN or name.startswith(f"{OWN}.") else f"{OWN}.{name}"
-    try:
+    with export_errors():
         return resolve_fields(path, of_dataset.own, "columns")
-    except ValueError as error:
-        raise ExportError(*str(error).split("; ", 1)) from None
 
 
 def _check_key(path: str, paths: Mapping[str, Field], schema: Schema) -> None:
@@ -104,14 +102,6 @@ def _check_key(path: str, paths: Mapping[str, Field], schema: Schema) -> None:
     for other in paths:
         if f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}."):
             raise ExportError(f"two own columns have the key {path!r}", "choose another key")
-
-
-def check_languages(languages: Sequence[str]) -> None:
-    """Raise ExportError for a language in which a dataset has no names."""
-    for language in languages:
-        if language != LANGUAGE:
-            remedy = f"a dataset has each name once; readers find it as {LANGUAGE!r}"
-            raise ExportError(f"no names in {language!r}", remedy)
 
 
 def _flat(fields: Sequence[Field]) -> dict[str, Field]:
