@@ -6,8 +6,8 @@ the command reads the table for ``--help``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from geolookup.filesystem.unpacking import compression
 
@@ -52,17 +52,10 @@ class ExportFormat(NamedTuple):
     suffixes: tuple[str, ...] = ()
 
 
-class Write(Protocol):
-    """The writer of a format."""
-
-    def __call__(self, dataset: Dataset, target: Any, values: Values, progress: Progress) -> Counts:
-        """Write a dataset to ``target``, an output of ``outputs.open_target``.
-
-        ``values`` are of the format's own options. Raises ExportError for a value that the
-        option does not have, DatasetError if the dataset is damaged.
-        """
-
-
+#: The writer of a format: a function of a dataset, an output of ``outputs.open_target``, the values
+#: of the format's own options and a progress. It raises DatasetError if the dataset is damaged, and
+#: ExportError for a value that the option does not have.
+Write = Callable[["Dataset", Any, Values, "Progress"], Counts]
 #: The schema of ``mmdb`` that has fields by their own names.
 FLAT = "flat"
 _FIELDS = Option(

@@ -9,6 +9,7 @@ no row. Own columns are known in special-purpose space too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,8 +54,15 @@ def fields_of(paths: str | Iterable[str] | None, schema: Schema = CONTRACT) -> t
     """
     if paths is None:
         return (*DEFAULT, *schema.own)
-    try:
+    with export_errors():
         return resolve_fields(paths, schema.stored, "export")
+
+
+@contextmanager
+def export_errors() -> Iterator[None]:
+    """Turn a ValueError of a path or a network into an ExportError."""
+    try:
+        yield
     except ValueError as error:
         problem, _, remedy = str(error).partition("; ")
         raise ExportError(problem, remedy) from None
@@ -128,13 +136,8 @@ class FieldRanges:
         self._dataset, self.progress = dataset, progress
         self._within = values.get("within")
         self.families = (int(values["family"]),) if "family" in values else (4, 6)
-        self._check_within()
-
-    def _check_within(self) -> None:
-        try:
+        with export_errors():
             limits_of(self._within)
-        except ValueError as error:
-            raise ExportError(*str(error).split("; ")) from None
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the ranges of a family; ``columns.tables`` has the tables of their codes."""

@@ -141,9 +141,10 @@ def _types_of_members(lines: Lines, keys: tuple[str, ...]) -> dict[str, pa.DataT
     def add(members: dict[str, Any], before: str = "") -> None:
         for name, value in members.items():
             of_value = (kind for python, kind in _TYPES if isinstance(value, python))
-            types[before + name] = types.get(before + name) or next(of_value, None)
             if isinstance(value, dict):
                 add(value, f"{before}{name}.")
+            else:
+                types[before + name] = types.get(before + name) or next(of_value, None)
 
     for number, text in zip(lines.numbers, lines.texts, strict=True):
         members = _object(text.as_py())

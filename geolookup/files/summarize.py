@@ -38,7 +38,7 @@ from geolookup.tables.dictionaries import in_one
 from geolookup.tables.locate import clean_column, column_of, locate_chunk, with_private
 from geolookup.tables.row_tables import row_tables, table_of
 from geolookup.tables.take import is_known, of_table
-from geolookup.tables.times import Instants, Int64, instants_of
+from geolookup.tables.times import Bools, Instants, Int64, instants_of
 
 if TYPE_CHECKING:
     from geolookup.files.traffic import Traffic
@@ -116,7 +116,7 @@ class Summary:
         clean: bool = False,
         instants: Instants | None = None,
         statuses: pa.Array | None = None,
-    ) -> NDArray[np.bool_]:
+    ) -> Bools:
         """Count a column of n addresses; return which are invalid.
 
         With ``clean``, ``contract.cleaning`` cleans them. ``instants`` and ``statuses`` are the
@@ -127,7 +127,8 @@ class Summary:
         if clean:
             addresses, intervals = clean_column(self._state, addresses, intervals)
         ids = intervals.ids
-        is_public, is_private, is_invalid = ids >= 0, ids == PRIVATE_ID, ids == INVALID_ID
+        is_public, is_private = ids >= 0, ids == PRIVATE_ID
+        is_invalid: Bools = ids == INVALID_ID
         self.addresses += len(ids)
         self.invalid += int(is_invalid.sum())
         self.private += int(is_private.sum())

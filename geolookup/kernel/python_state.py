@@ -56,6 +56,7 @@ class State:
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
+        self._rows = {family: dataset.row_columns(family) for family in (4, 6)}
         # The caches do not refer to the state: without a reference cycle its files close as soon
         # as the last reader ends.
         cached = lru_cache(_CACHED)
@@ -188,9 +189,9 @@ class State:
         if is_private(family, value):
             raise PrivateAddressError(ip)
         interval = self.dataset.starts(family).interval(value)
-        columns = self.dataset.row_columns(family)
+        rows = self._rows[family]
         try:
-            location, network = (columns[name][interval] for name in ("location", "network"))
+            location, network = rows["location"][interval], rows["network"][interval]
         except IndexError:
             raise outside(self.dataset.path) from None
         return Match(asked[0], canonical(*asked), location, network)
@@ -261,7 +262,7 @@ class State:
         except InvalidAddressError:
             return None
         interval = self.dataset.starts(family).interval(value)
-        return table.members(self.dataset.row_columns(family)[OWN][interval])
+        return table.members(self._rows[family][OWN][interval])
 
     def _paths_of(self, names: Sequence[object], call: str) -> list[str]:
         """Return the paths of fields and groups; raises ValueError for an unknown name."""

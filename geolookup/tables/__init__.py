@@ -13,9 +13,9 @@ relations, nanoarrow) or an array.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["enrich"]
 
-_Function = TypeVar("_Function")
 #: Returns the data with the columns of answers; its columns with these names are the inputs.
 Adapter = Callable[[Enricher, Any, InputNames], Any]
 
@@ -66,11 +65,10 @@ def enrich(
     """
     options: dict[str, Any] = {"at": at, "prefix": prefix, "on_invalid": on_invalid}
     options |= {"clean": clean, "threads": threads}
-    plan = _registered(_PLANS, data)
-    if plan is not None and engine is not None:
+    package, adapter = _adapter_of(data)
+    if package == "dask":
         inputs = {"column": column, "time_column": time_column, "as_of": as_of}
-        return plan(engine, data, *fields, **inputs, **options)
-    adapter = _adapter_of(data)
+        return adapter(engine, data, *fields, **inputs, **options)
     if isinstance(at, str):
         raise TypeError("enrich: at is an instant; time_column names a column of instants")
     if at is not None and time_column is not None:
@@ -151,52 +149,36 @@ def _whole(data: Any) -> pa.ChunkedArray:
         raise TypeError(problem) from None
 
 
-def _of_library(module: str, function: str) -> Callable[..., Any]:
-    """Return a function of an adapter module; the first call imports the module."""
-
-    def adapter(*arguments: Any, **options: Any) -> Any:
-        return getattr(import_module(f"geolookup.tables.{module}"), function)(*arguments, **options)
-
-    return adapter
-
-
-_ADAPTERS: dict[tuple[str, str], Adapter] = {
+#: The adapters of each type by the names of its package and of itself; a text is the name of a
+#: function in the module of the package here.
+_ADAPTERS: dict[tuple[str, str], Adapter | str] = {
     ("pyarrow", "Table"): _table,
     ("pyarrow", "RecordBatch"): _batch,
     ("pyarrow", "RecordBatchReader"): _reader,
     ("pyarrow", "Array"): _column,
     ("pyarrow", "ChunkedArray"): _column,
-    ("pandas", "DataFrame"): _of_library("pandas", "enrich_frame"),
-    ("pandas", "Series"): _of_library("pandas", "enrich_series"),
-    ("polars", "DataFrame"): _of_library("polars", "enrich_frame"),
-    ("polars", "LazyFrame"): _of_library("polars", "enrich_lazy"),
-    ("polars", "Series"): _of_library("polars", "enrich_series"),
+    ("pandas", "DataFrame"): "enrich_frame",
+    ("pandas", "Series"): "enrich_series",
+    ("polars", "DataFrame"): "enrich_frame",
+    ("polars", "LazyFrame"): "enrich_lazy",
+    ("polars", "Series"): "enrich_series",
+    ("dask", "DataFrame"): "enrich_lazy",
+    ("dask", "Series"): "enrich_lazy",
 }
 
 
-#: Frames whose partitions other processes enrich. Arguments: an engine, data, and the arguments
-#: of ``Engine.enrich``.
-_PLANS: dict[tuple[str, str], Callable[..., Any]] = {
-    ("dask", "DataFrame"): _of_library("dask", "enrich_lazy"),
-    ("dask", "Series"): _of_library("dask", "enrich_lazy"),
-}
-
-
-def _registered(table: Mapping[tuple[str, str], _Function], data: Any) -> _Function | None:
+def _adapter_of(data: Any) -> tuple[str, Callable[..., Any]]:
+    """Return the package of data, and its adapter."""
     # pandas.core.frame.DataFrame is ("pandas", "DataFrame"); also for a subclass, by its bases.
     for kind in type(data).__mro__:
-        function = table.get((kind.__module__.partition(".")[0], kind.__name__))
-        if function is not None:
-            return function
-    return None
-
-
-def _adapter_of(data: Any) -> Adapter:
-    adapter = _registered(_ADAPTERS, data)
-    if adapter is not None:
-        return adapter
+        package = kind.__module__.partition(".")[0]
+        adapter = _ADAPTERS.get((package, kind.__name__))
+        if isinstance(adapter, str):
+            return package, getattr(import_module(f"geolookup.tables.{package}"), adapter)
+        if adapter is not None:
+            return package, adapter
     if hasattr(data, "__arrow_c_stream__"):
-        return _stream
+        return "", _stream
     raise TypeError(
         f"enrich: a {type(data).__name__} is not a table; pass one of Arrow, pandas or Polars, or"
         " an object with the Arrow PyCapsule interface"

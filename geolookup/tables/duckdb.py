@@ -20,15 +20,7 @@ from geolookup.tables.enrich import Enricher
 from geolookup.tables.take import of_table
 
 #: The fields of the functions that ``register`` adds by default.
-FIELDS_OF_FUNCTIONS: tuple[str, ...] = (
-    "country",
-    "region",
-    "city",
-    "zone",
-    "currency",
-    "asn",
-    "error_code",
-)
+FIELDS_OF_FUNCTIONS = ("country", "region", "city", "zone", "currency", "asn", "error_code")
 
 #: As texts: the module of the enumerations depends on the version of DuckDB.
 _BY_VECTOR: dict[str, Any] = {"type": "arrow", "null_handling": "special"}
@@ -109,16 +101,12 @@ class _Function:
         return self._cache[2]
 
     def _shape(self, answers: pa.Table) -> pa.Array:
-        columns = {name: _plain(answers[name]) for name in answers.schema.names}
+        # Without dictionaries: DuckDB reads a whole one for each vector, and 1.1 a wrong one.
+        columns = {name: without_dictionary(in_one(answers[name])) for name in answers.column_names}
         if self._path is None:
             return _nest(columns)
         (column,) = columns.values()
         return column
-
-
-def _plain(column: pa.ChunkedArray) -> pa.Array:
-    """Decode dictionaries: DuckDB reads a whole one for each vector, and 1.1 a wrong one."""
-    return without_dictionary(in_one(column))
 
 
 def _nest(columns: dict[str, pa.Array]) -> pa.StructArray:

@@ -1,7 +1,7 @@
 """The newer of the system's zone files and the `tzdata` package decides, for every way to ask.
 
-Most tests let this process choose again: ``choosing``. Tests of a kernel, a worker or the start of
-Python begin another process.
+Most tests let this process choose again: ``choosing``. Tests of the start of Python
+begin another process.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import json
 import os
 import sys
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import tzdata
 from click.testing import CliRunner
 
+from geolookup import tables
 from geolookup.errors import SettingsError
 from tests.cli.program import python, run
 from tests.conftest import build_at
@@ -27,7 +28,10 @@ from tests.datasets import SMALL
 from tests.internals.builder import load_reference
 from tests.internals.cli import info
 from tests.internals.contract import Database, database, tzdatabase, zone_file, zone_names
+from tests.internals.dataset import Dataset
+from tests.kernel.modules import MODULES
 
+AT = 1796083200  # 2026-12-01T00:00:00Z
 ZONE, ELSEWHERE = "America/Vancouver", "America/Elsewhere"
 PACKAGED = str(resources.files("tzdata"))
 PACKAGE = f"{tzdata.IANA_VERSION} (tzdata package)"
@@ -168,31 +172,24 @@ def test_the_compiler_knows_the_zones_that_lookups_can_answer() -> None:
     assert set(names) == zone_names()
 
 
+@pytest.mark.parametrize("kernel", MODULES)
+def test_every_way_to_ask(kernel: Any, dataset: Path, system: Path) -> None:
+    data = pa.table({"ip": ["8.8.8.8", "8.8.8.9"], "at": [AT, None]})
+    for version, newer in (("1999z", "package"), ("2999a", "system")):
+        state(system, version)
+        with choosing(system):
+            lookups, columns = kernel.Kernel(Dataset(dataset)), kernel.State(Dataset(dataset))
+            time = lookups.lookup("8.8.8.8", at=AT)["data"]["time"]
+            assert (time["utc_offset_seconds"] == OFFSET) is (newer == "system")
+            assert json.loads(lookups.lookup_json("8.8.8.8", at=AT))["data"]["time"] == time
+            options: dict[str, Any]
+            for options in ({"at": AT}, {"time_column": "at"}):
+                table = tables.enrich(columns, data, "time", **options)
+                (row, _) = table.drop_columns(["ip", "at"]).to_pylist()
+                assert row == {f"time_{name}": value for name, value in time.items()}
+
+
 # Processes of their own.
-
-
-def probe(dataset: Path, path: Path, *ways: str, **environment: str) -> dict[str, Any]:
-    """Return the output of a process with this search path for an address of ZONE."""
-    code = "import sys; from tests.contract import zone_probe; zone_probe.main(*sys.argv[1:])"
-    arguments = (str(dataset), "8.8.8.8", *ways)
-    answers = python(code, *arguments, PYTHONTZPATH=str(path), **environment).stdout
-    shown: dict[str, Any] = json.loads(answers.splitlines()[-1])
-    return shown
-
-
-@pytest.mark.parametrize(
-    ("version", "newer"),
-    [pytest.param("1999z", "package", marks=pytest.mark.long), ("2999a", "system")],
-)
-def test_every_way_to_ask(dataset: Path, system: Path, version: str, newer: str) -> None:
-    state(system, version)
-    kernels = ["python", *["compiled"] * bool(find_spec("geolookup.kernel._compiled"))]
-    ways = [f"{way} {kernel}" for kernel in kernels for way in ("dict", "json", "one", "column")]
-    answers = probe(dataset, system, *ways, "spawned")
-    for way in (*ways, "spawned"):
-        answer = answers[way]
-        assert (answer["utc_offset_seconds"] == OFFSET) is (newer == "system"), way
-        assert answer == answers["spawned"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Python has no search path there")

@@ -15,7 +15,7 @@ from geolookup.contract.paths import resolve_fields
 from geolookup.contract.schema import Schema as DatasetSchema
 from geolookup.errors import ExportError
 from geolookup.export.formats import FLAT
-from geolookup.export.ranges import DEFAULT, fields_of
+from geolookup.export.ranges import DEFAULT, export_errors, fields_of
 
 #: ``database_type`` by schema. Readers choose their model by it, some by the whole text.
 _TYPES = {
@@ -88,10 +88,8 @@ def with_own(schema: Schema, columns: Sequence[str], of_dataset: DatasetSchema) 
 def _own_fields(name: str, of_dataset: DatasetSchema) -> tuple[Field, ...]:
     name = name.strip()
     path = name if name == OWN or name.startswith(f"{OWN}.") else f"{OWN}.{name}"
-    try:
+    with export_errors():
         return resolve_fields(path, of_dataset.own, "columns")
-    except ValueError as error:
-        raise ExportError(*str(error).split("; ", 1)) from None
 
 
 def _check_key(path: str, paths: Mapping[str, Field], schema: Schema) -> None:
