@@ -20,7 +20,7 @@ from pyarrow import csv as arrow_csv
 
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.column_text import TextSink, header_line, join, joined_cells
+from geolookup.files.column_text import TextSink, header_line, joined_cells
 from geolookup.files.lines import cut_lines
 from geolookup.files.row_streams import (
     LINE,
@@ -54,10 +54,8 @@ def write_delimited(
         stream.write(header_line([*options.names, *schema.names[first:]], delimiter))
 
     def render(batch: pa.RecordBatch) -> pa.Array:
-        cells = joined_cells(batch.columns[first:], delimiter, b"\n")
-        if not first:
-            return cells
-        return join(batch.column(first - 1), cells, delimiter=delimiter.encode())
+        lines = batch.columns[first - 1 : first] if first else []
+        return joined_cells(batch.columns[first:], delimiter, b"\n", lines)
 
     return TextSink(stream, render)
 
@@ -140,7 +138,8 @@ def _parser(
         if not block.endswith((b"\n", b"\r")):
             # Without a line end, a last empty cell after "" is an empty text, not null.
             block += b"\n"
-        is_plain = b'"' not in block and block.count(b"\r") == block.count(b"\r\n")
+        has_returns = b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
+        is_plain = b'"' not in block and not has_returns
         convert_options = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(numbers, kind),
             include_columns=numbers if has_lines and not is_plain else read,
