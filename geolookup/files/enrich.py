@@ -8,7 +8,7 @@ error codes, and whether anything is known; both are counted.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ from geolookup.kernel.lookups import state_of
 from geolookup.parallel import in_order
 from geolookup.progress import Progress
 from geolookup.tables import enrich
-from geolookup.tables.generations import RowsWithoutGeneration
+from geolookup.tables.generations import lines_of
 from geolookup.tables.locate import CHUNK
 from geolookup.tables.take import of_table
 
@@ -88,20 +88,19 @@ class Counts:
     invalid: int = 0
     private: int = 0
     seconds: float = 0.0
-    without_generation: RowsWithoutGeneration = field(default_factory=RowsWithoutGeneration)
+    without_generation: Counter[str] = field(default_factory=Counter)  # by reason
     notes: list[str] = field(default_factory=list)  # about rows that were not read
 
-    def report(self, engine: Engine) -> list[str]:
+    def report(self) -> list[str]:
         """Return lines about rows that were not read or answered, and the closing line."""
         without = self.without_generation
-        answered = self.rows - without.total - self.invalid - self.private
+        answered = self.rows - without.total() - self.invalid - self.private
         closing = (
             f"{count_text(self.rows, 'row')}, {self.located:,} located, "
             f"{answered - self.located:,} unknown, {self.invalid:,} invalid, "
             f"{self.private:,} private in {self.seconds:.1f} s"
         )
-        unanswered = without.lines(engine.generations()) if without.total else []
-        return [*self.notes, *unanswered, closing]
+        return [*self.notes, *lines_of(without), closing]
 
 
 class EnrichedRows:
