@@ -67,7 +67,7 @@ def _open_generation(
     generation: str,
 ) -> State:
     from geolookup import kernel
-    from geolookup.compiled import CompiledPath
+    from geolookup.engine.compiled import CompiledPath
     from geolookup.store.requirements import Requirements
     from geolookup.store.resolve import DatasetPath
 

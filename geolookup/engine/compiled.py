@@ -21,9 +21,9 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from geolookup.compiled.sources import compile_file, files_of
 from geolookup.dataset.digests import check_digests
 from geolookup.dataset.files import Dataset
+from geolookup.engine.compiling import compile_file, files_of
 from geolookup.errors import BuildError, DatasetError
 from geolookup.filesystem import atomic, opener
 from geolookup.filesystem.cache import entries_folder, open_cached
