@@ -10,7 +10,7 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command, group
-from geolookup.errors import line_text, name_text, short_id
+from geolookup.errors import line_text, short_id
 from geolookup.store import resolve
 from geolookup.store.paths import dataset_path
 
@@ -91,7 +91,7 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     for key_id in remove:
         distrust(store, key_id)
     if not store.is_dir():
-        fail(f"{name_text(str(store))}: no such folder; name a store")
+        fail(f"{line_text(str(store))}: no such folder; name a store")
     check_store(store)
     trusted = keys_of(store)
     for path, key in trusted.items():
@@ -120,7 +120,7 @@ def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
     path = Path(dataset_path(options.past_dataset(dataset)))
     if not path.is_dir():
         problem = "not a folder" if path.exists() else "no such folder"
-        fail(f"{name_text(str(path))}: {problem}; name a dataset or a store")
+        fail(f"{line_text(str(path))}: {problem}; name a dataset or a store")
     folder = Path(resolve.folder(path))
     report = examine(folder, trusted_keys=trusted_keys)
     for damage in report.damages:
