@@ -47,7 +47,6 @@ def create(file: Path) -> None:
 @command("sign")
 @options.dataset_object
 @key_options.signing_keys(required=True)
-@options.lock_timeout
 def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
     """Verify DATASET, or the current generation of a store, and sign it.
 
@@ -69,7 +68,6 @@ def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
 @click.option(
     "--remove", metavar="ID", multiple=True, help="Remove the key with this id; repeatable."
 )
-@options.lock_timeout
 def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     """Add public keys to those that STORE trusts, and list all of them.
 
