@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 IPAddress = str | IPv4Address | IPv6Address
-_Model = TypeVar("_Model", bound=models.Country | models.SimpleModel)
+_Model = TypeVar("_Model", bound="models.Country | models.SimpleModel")
 
 
 class Reader:
