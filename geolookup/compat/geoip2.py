@@ -39,7 +39,7 @@ __all__ += ["Reader"]
 
 IPAddress = str | IPv4Address | IPv6Address
 _MODES = MODE_AUTO, MODE_FILE, MODE_MEMORY, MODE_MMAP, MODE_MMAP_EXT
-_Model = TypeVar("_Model", bound=models.Country | models.SimpleModel)
+_Model = TypeVar("_Model", bound="models.Country | models.SimpleModel")
 
 
 class Reader:
