@@ -1,7 +1,7 @@
-"""Datasets that are compiled into the cache when they are opened: a file, or one over a dataset.
+"""Datasets that are compiled into the cache when they are opened: a file, or an overlay.
 
-The file is data or a recipe. Over a dataset it is an overlay: its sources are above. The result is
-a dataset like any other, so the same kind of engine answers from it::
+The file is data or a recipe. An overlay is a file whose sources come before a dataset, its base.
+The result is a dataset like any other, so the same kind of engine answers from it::
 
     CACHE/datasets/file-IDENTITY-KEY/       a dataset
     CACHE/datasets/overlay-IDENTITY-KEY/
@@ -144,13 +144,13 @@ class CompiledPath:
 
     @property
     def _prefix(self) -> str:
-        """The begin of the names of all results of these paths and keys."""
+        """The prefix of the folder names of all results of these paths and keys."""
         keys = sorted(key.id for key in self._requirements.keys)
         identity = hashlib.sha256(os.fsencode("\0".join((self.identity, *keys)))).hexdigest()
         return f"{'file' if self.base is None else 'overlay'}-{identity[:_DIGITS]}-"
 
     def _name_of(self, base: Dataset | None) -> str:
-        """Return the name of a result: its end is a digest of all that it is made of."""
+        """Return the folder name of a result, which ends with a digest of all inputs."""
         digest = hashlib.sha256(b"" if base is None else base.generation.encode())
         for path in files_of(self._file):
             digest.update(os.fsencode(f"\0{path.name}\0"))
