@@ -124,7 +124,7 @@ class Reader:
         self.close()
 
     def _answer(self, model: type[_Model], method: str, ip_address: object) -> _Model:
-        """Return the model of a method for an address; errors as geoip2."""
+        """Return the model of a method for an address; raises the errors of geoip2."""
         rows = self._current()
         if method not in rows.methods:
             database = database_type(rows.methods)
