@@ -121,13 +121,9 @@ def change_sentences(difference: Difference) -> Iterator[str]:
             public = public_space(int(name[-1]))
             sides = part.coverage.old, part.coverage.new
             before, now = (wording.percent(known / public) for known in sides)
-            yield f"{changed} of the known {_title(name, part)} have another answer."
+            yield f"{changed} of the known {wording.unit(name, part.unit)} have another answer."
             if before != now:
                 yield f"{before} of public space was known before, {now} is known now."
-
-
-def _title(name: str, part: Part) -> str:
-    return f"{wording.family(name)} {part.unit}"
 
 
 def _own_columns(judged: Comparison) -> Iterator[str]:
@@ -143,7 +139,7 @@ def _own_columns(judged: Comparison) -> Iterator[str]:
 
 def _charts(difference: Difference, name: str, part: Part) -> Iterator[Chart]:
     """Yield bars of kinds, flows between countries and networks of a family."""
-    overlaid, title, unit = difference.overlaid, _title(name, part), part.unit
+    overlaid, title, unit = difference.overlaid, wording.unit(name, part.unit), part.unit
     sums = difference.by_kind(name)
     known = sum(sums.values())
     # The last kind did not change.
@@ -166,7 +162,10 @@ def _movers(name: str, part: Part) -> Iterator[Chart]:
     ]
     if rows:
         heads = ("network", part.unit, "share of all that moved", "share of the network")
-        title, moved = f"Networks that moved most: {_title(name, part)}", part.moved["location"]
+        title, moved = (
+            f"Networks that moved most: {wording.unit(name, part.unit)}",
+            part.moved["location"],
+        )
         yield ranking(f"{name}-movers", title, heads, rows, moved.count)
 
 
@@ -183,7 +182,7 @@ def _moved_table(name: str, part: Part) -> Table:
         )
         for label, of, known in sides
     ]
-    return Table(f"Locations by their source: {_title(name, part)}", _MOVED, rows)
+    return Table(f"Locations by their source: {wording.unit(name, part.unit)}", _MOVED, rows)
 
 
 def _field_table(name: str, part: Part) -> Table:
@@ -194,4 +193,4 @@ def _field_table(name: str, part: Part) -> Table:
         for path, line in shares.items()
         if any(line)
     ]
-    return Table(f"Fields: {_title(name, part)}", _FIELDS, rows)
+    return Table(f"Fields: {wording.unit(name, part.unit)}", _FIELDS, rows)
