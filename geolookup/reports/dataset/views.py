@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.comparison.joint_intervals import FAMILIES, Side, blocked_space
+from geolookup.comparison.joint_intervals import FAMILIES, Side, special_space
 from geolookup.comparison.values import read_tables
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK
+from geolookup.contract.special import PUBLIC
 from geolookup.dataset.coverage import KnownAddresses, known_addresses
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64, Addresses, Bools, join_intervals, sizes
@@ -52,9 +53,9 @@ class Partition:
     @classmethod
     def of(cls, starts: Addresses, *columns: Keys) -> Partition:
         """Cut a partition at the ends of special-purpose space."""
-        blocked, is_blocked = blocked_space(starts.family)
-        joint, (in_blocked, intervals) = join_intervals([blocked, starts])
-        special = is_blocked[in_blocked]
+        bounds, kinds = special_space(starts.family)
+        joint, (at, intervals) = join_intervals([bounds, starts])
+        special = (kinds != PUBLIC)[at]
         return cls(
             joint, [column[intervals] for column in columns], special, sizes(joint) * ~special
         )
