@@ -7,8 +7,14 @@ from itertools import chain
 
 import numpy as np
 
-from geolookup.comparison.own_columns import SideColumns, Sides, either_has, read_own_values
-from geolookup.comparison.values import Pair, read_values
+from geolookup.comparison.values import (
+    Pair,
+    SideColumns,
+    Sides,
+    either_has,
+    read_own_values,
+    read_values,
+)  # fmt: skip
 from geolookup.contract.fields import DEGREES, LOCATION, OWN, STORED, Field
 from geolookup.contract.paths import resolve_fields
 from geolookup.contract.schema import Schema
