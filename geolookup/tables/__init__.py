@@ -128,19 +128,8 @@ def _stream(enricher: Enricher, data: Any, names: InputNames) -> Any:
     try:
         reader = pa.RecordBatchReader.from_stream(data)
     except pa.ArrowInvalid:
-        return _column(enricher, _whole(data), names)
+        return _column(enricher, pa.chunked_array(data), names)
     return _reader(enricher, reader, names)
-
-
-def _whole(data: Any) -> pa.ChunkedArray:
-    try:
-        return pa.chunked_array(data)
-    except MemoryError:  # Arrow's is an ArrowException too
-        raise
-    except (pa.ArrowException, RuntimeError):
-        name = type(data).__name__
-        problem = f"enrich: a {name} is not a table, and can be read only once; read it first"
-        raise TypeError(problem) from None
 
 
 #: The adapters of each type by the names of its package and of itself; a text is the name of a
