@@ -73,7 +73,8 @@ def _lookup(
     frame = inputs.struct.unnest()
     with _raise_as_polars_own():
         answers = engine.enrich(frame, paths, **options)
-    return answers.drop(frame.columns).to_struct()
+    new: pl.DataFrame = answers.drop(frame.columns)
+    return new.to_struct()
 
 
 def enrich_frame(enricher: Enricher, frame: pl.DataFrame, names: InputNames) -> pl.DataFrame:
