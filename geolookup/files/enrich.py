@@ -51,7 +51,7 @@ _ADDRESS, _TIME, _AS_OF = "0", "1", "2"
 
 
 @dataclass(frozen=True, slots=True)
-class EnrichOptions:
+class FileOptions:
     """How to enrich a file."""
 
     column: str  # of the addresses
@@ -106,7 +106,7 @@ class Counts:
 class EnrichedRows:
     """The rows of one file, enriched."""
 
-    def __init__(self, engine: Engine, rows: Rows, options: EnrichOptions, counts: Counts) -> None:
+    def __init__(self, engine: Engine, rows: Rows, options: FileOptions, counts: Counts) -> None:
         self._rows, self._options, self._counts = rows, options, counts
         #: the user's columns of rows that the engine has not returned yet
         self._waiting: deque[pa.RecordBatch] = deque()
@@ -205,7 +205,7 @@ def enrich_file(
     engine: Engine,
     source: TableFile,
     target: TableFile,
-    options: EnrichOptions,
+    options: FileOptions,
     *,
     force: bool = True,
 ) -> Counts:
