@@ -103,7 +103,9 @@ def read_whole(folder: Path) -> None:
 
 def _enrich(engine: geolookup.Engine) -> None:
     names: Any = [*fields.GROUPS, *["own"] * bool(engine.metadata.columns)]
-    engine.enrich(pa.array(ADDRESSES), names).validate(full=True)
+    table = pa.table({"ip": ADDRESSES, "at": range(len(ADDRESSES))})
+    for time_column in (None, "at"):
+        engine.enrich(table, names, time_column=time_column).validate(full=True)
 
 
 def look_up(dataset: Path, asked: list[Probe], *, explain: bool = False) -> None:

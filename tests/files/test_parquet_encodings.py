@@ -10,7 +10,7 @@ import pytest
 from geolookup import Engine
 from tests import parquet_encodings
 from tests.internals.files import (
-    EnrichOptions,
+    FileOptions,
     ReadOptions,
     enrich_file,
     open_table,
@@ -36,7 +36,7 @@ def test_enriched_rows_do_not_depend_on_the_encoding(sample: Engine, tmp_path: P
     table = pa.table({"ip": ["8.8.8.8", "1.1.1.1", None], "country_code": ["a", "b", "c"],
                       "network": ["x"] * 3, "city_name": ["y"] * 3, "latitude": [0.5] * 3,
                       "asn": [1, 2, 3]})  # fmt: skip
-    options = EnrichOptions("ip", ("location.country_code", "network.asn"))
+    options = FileOptions("ip", ("location.country_code", "network.asn"))
     outputs = set()
     for name in [name for name in WRITTEN_AS if "ZSTD, pages 2.0" in name]:
         parquet_encodings.by_arrow(tmp_path / "a.parquet", name, table)
