@@ -1,7 +1,7 @@
-"""Datasets that are compiled into the cache when they are opened: a file, or one over a dataset.
+"""Datasets that are compiled into the cache when they are opened: a file, or an overlay.
 
-The file is data or a recipe. Over a dataset it is an overlay: its sources are above. The result is
-a dataset like any other, so the same kind of engine answers from it::
+The file is data or a recipe. An overlay is a file whose sources come before a dataset, its base.
+The result is a dataset like any other, so the same kind of engine answers from it::
 
     CACHE/datasets/file-IDENTITY-KEY/       a dataset
     CACHE/datasets/overlay-IDENTITY-KEY/
@@ -139,7 +139,7 @@ class CompiledPath:
 
     @property
     def _prefix(self) -> str:
-        """The begin of the names of all results of these paths and keys."""
+        """The prefix of the folder names of all results of these paths and keys."""
         keys = sorted(key.id for key in self._requirements.keys)
         identity = _digest("\0".join((self.identity, *keys)))
         return f"{'file' if self.base is None else 'overlay'}-{identity}-"

@@ -77,9 +77,9 @@ def _steps(path: Path) -> Iterator[Path]:
 
 
 def _check(path: Path, owner: int = 0, *, allowed: int = 0) -> None:
-    """Raise DatasetError for a path of another than this user, ``owner`` and root, or writable.
+    """Raise DatasetError if others than this user, ``owner`` and root can change a path.
 
-    A mode with one of the ``allowed`` bits may have any others. The mode of a link has no effect.
+    A mode with one of the ``allowed`` bits, and the mode of a link, are not checked.
     Windows has access control lists instead of owners and modes.
     """
     with ReadErrors(path):
