@@ -46,8 +46,11 @@ class ReadErrors:
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file for reading; OSError for anything else, without waiting."""
-    check_regular(path)
-    return open(path, "rb", opener=opener)
+    try:
+        return open(path, "rb", opener=opener)
+    except ValueError:
+        check_regular(path)  # it raises: no system call takes such a name
+        raise
 
 
 def opener(path: str, flags: int) -> int:
