@@ -16,8 +16,10 @@ from tests.damage import copied, flipped, refused
 from tests.internals.contract import STORED, resolve_field, value_in
 from tests.internals.dataset import layout as fmt
 from tests.internals.kernel import state_of
-from tests.internals.prefixes import conditions_of, row_masks
+from tests.internals.prefixes import conditions_of
 from tests.internals.prefixes import lists_module as lists
+from tests.internals.prefixes import meeting as rows_meeting
+from tests.internals.tables import row_tables
 from tests.oracle import Source
 from tests.own_sources import own_dataset
 from tests.prefixes.brute_force import Network, collapsed, meeting, value
@@ -205,10 +207,10 @@ def test_flipped_bits(tmp_path: Path) -> None:
 
 def test_rows_of_nothing_known_meet_what_asks_for_it(sample: geolookup.Engine) -> None:
     """Row 0 of both tables is for an address about which nothing is known."""
-    dataset = state_of(sample).dataset
-    unknown = row_masks(dataset, conditions_of(["country=null", "asn=null"], "prefixes"))
-    assert all(marks[0] for marks in unknown.by_table.values())
-    known = row_masks(
-        dataset, conditions_of(["country_population>=0", {"not": {"asn": None}}], "prefixes")
-    )
-    assert not any(marks[0] for marks in known.by_table.values())
+    tables = row_tables(state_of(sample).dataset)
+    for where, expected in (
+        (["country=null", "asn=null"], {True}),
+        (["country_population>=0", {"not": {"asn": None}}], {False}),
+    ):
+        masks = rows_meeting(tables, conditions_of(where, "prefixes"))
+        assert {bool(marks[0]) for marks in masks.values()} == expected
