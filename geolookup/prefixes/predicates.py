@@ -23,7 +23,9 @@ _COMPARE = {">=": pc.greater_equal, "<=": pc.less_equal, ">": pc.greater, "<": p
 class RowColumns(Protocol):
     """The row tables that conditions are evaluated on, such as ``RowTables``."""
 
-    counts: Mapping[str, int]  # the rows of each table
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of rows by table."""
 
     def column(self, field: Field) -> pa.Array:
         """Return the values of a stored field, one for each row of the table that stores it."""

@@ -208,9 +208,10 @@ def test_flipped_bits(tmp_path: Path) -> None:
 def test_rows_of_nothing_known_meet_what_asks_for_it(sample: geolookup.Engine) -> None:
     """Row 0 of both tables is for an address about which nothing is known."""
     tables = row_tables(state_of(sample).dataset)
-    for where, expected in (
+    cases: list[tuple[Any, set[bool]]] = [
         (["country=null", "asn=null"], {True}),
         (["country_population>=0", {"not": {"asn": None}}], {False}),
-    ):
+    ]
+    for where, expected in cases:
         masks = rows_meeting(tables, conditions_of(where, "prefixes"))
         assert {bool(marks[0]) for marks in masks.values()} == expected

@@ -12,19 +12,14 @@ from pathlib import Path
 
 import pytest
 
-import geolookup
 from geolookup.errors import TableFileError
-from tests.internals.kernel import state_of
 from tests.internals.prefixes import (
     NAMES,
     SYNTAXES,
     Lists,
-    Selection,
     checked_names,
-    conditions_of,
     read_list,
 )
-from tests.internals.prefixes import lists as selection_lists
 from tests.prefixes.syntaxes.reading import changes_text, drawn, whole_text
 
 NAMES_OF_SYNTAXES = [name for name, item in SYNTAXES.items() if item.entries == "prefix"]
@@ -154,14 +149,6 @@ def test_a_list_its_changes_and_an_empty_list() -> None:
         assert changes_text(name, OLD, NEW, NAMED) == text, name
     assert {*WHOLE} == {*NAMES_OF_SYNTAXES}
     assert set(CHANGES) == {name for name, item in SYNTAXES.items() if item.changes}
-
-
-def test_the_lists_of_a_selection_are_what_the_engine_yields(sample: geolookup.Engine) -> None:
-    selected = Selection(state_of(sample).dataset, conditions_of("country=US", "prefixes"))
-    result = [str(prefix) for prefix in sample.prefixes("country=US")]
-    assert result
-    listed = _texts_in(selection_lists(selected, "prefix"))
-    assert listed[4] + listed[6] == result
 
 
 def test_no_sign_of_a_syntax_is_accepted() -> None:
