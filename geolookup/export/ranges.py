@@ -24,9 +24,8 @@ from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import public_ranges
 from geolookup.errors import ExportError
 from geolookup.export.formats import Values
-from geolookup.prefixes.aggregate import prefixes_of
+from geolookup.prefixes.aggregate import address_texts, cidr_texts, prefixes_of
 from geolookup.prefixes.spans import FieldColumns, Spans, join
-from geolookup.prefixes.texts import address_texts, cidr_texts
 from geolookup.progress import Progress
 
 #: The contract's fields that sources state. The others follow from the country.

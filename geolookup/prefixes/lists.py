@@ -22,11 +22,10 @@ from geolookup.contract.paths import resolve_fields
 from geolookup.dataset.networks import Network, network_at
 from geolookup.errors import InvalidAddressError, TableFileError
 from geolookup.filesystem import open_regular
-from geolookup.prefixes.aggregate import Prefixes, prefixes_of
+from geolookup.prefixes.aggregate import Prefixes, cidr_texts, prefixes_of, range_texts
 from geolookup.prefixes.list_text import EntryKind, Lists, Syntax, checked_names
 from geolookup.prefixes.select import Selection
 from geolookup.prefixes.spans import Spans
-from geolookup.prefixes.texts import cidr_texts, range_texts
 
 #: The name of the column of prefixes.
 NETWORK_COLUMN = "network"
