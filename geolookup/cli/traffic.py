@@ -61,7 +61,7 @@ def summarize(
 ) -> None:
     """Count the addresses of INPUT by country, city and network, or by other fields.
 
-    INPUT is a file or folder that `geolookup enrich` reads, or - for standard
+    INPUT is a file that `geolookup enrich` reads, a folder of them, or - for standard
     input, by default with one address per line. An address is located if anything is
     known about it. Unknown, invalid and private addresses are counted separately;
     private ones also by an own column that is known for them.
@@ -116,7 +116,7 @@ def map(  # noqa: A001 - the name of the command
 ) -> None:
     """Write a page on the places, times, networks and status codes of the requests of INPUT.
 
-    INPUT is a file, log or folder that `geolookup enrich` reads, or - for standard
+    INPUT is a file that `geolookup enrich` reads, a folder of them, or - for standard
     input, by default with one address per line. The page is one file: it opens from
     disk and needs no network. It holds counts only: no address, no time more precise
     than a minute, and no place more precise than a city. Needs the extra `report`.

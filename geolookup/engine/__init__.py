@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from geolookup.compiled import CompiledPath
     from geolookup.contract.types import FieldNames
     from geolookup.dataset.metadata import Metadata
+    from geolookup.engine.compiled import CompiledPath
     from geolookup.history.timeline import History
     from geolookup.signing.keys import PublicKey
     from geolookup.signing.trust import TrustedKeys
@@ -327,7 +327,7 @@ def _location(
         base = DatasetPath(path, requirements)
     if overlay is None:
         return base
-    from geolookup.compiled import CompiledPath
+    from geolookup.engine.compiled import CompiledPath
 
     return CompiledPath(os.path.abspath(overlay), requirements, base)
 

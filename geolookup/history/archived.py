@@ -23,9 +23,9 @@ from pathlib import Path
 
 from geolookup.archives.head import Head, is_archive, open_archive
 from geolookup.archives.members import Members
-from geolookup.compiled import CompiledPath
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.manifest import Manifest, is_generation, read_manifest
+from geolookup.engine.compiled import CompiledPath
 from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import ReadErrors, atomic, check_regular, opener
 from geolookup.filesystem.cache import entries_folder, open_cached

@@ -47,9 +47,9 @@ class Part:
 
 
 def parts(blocks: Iterable[bytes]) -> Iterator[Part]:
-    """Yield, for each block and the end, the part of the text that is decided after it.
+    """Yield a part for each block, without the tail that the next block may continue.
 
-    An empty block ends the text: the part is the rest of it. The next block begins another.
+    The last part is the rest of the text. An empty block ends a text; the next begins another.
     """
     before = pending = b""
     for block in chain(blocks, [END]):

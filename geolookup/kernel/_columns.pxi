@@ -118,7 +118,9 @@ cdef void _advance_ipv4(State state, Column* column, Py_ssize_t end) noexcept no
         _find_windows(state, column, begin & (DEPTH - 1), min(<Py_ssize_t>AHEAD, column.count - begin))
     begin -= AHEAD
     if 0 <= begin < column.count:
-        _search_ipv4(state, column, begin & (DEPTH - 1), <int>min(<Py_ssize_t>AHEAD, column.count - begin))
+        _search_ipv4(
+            state, column, begin & (DEPTH - 1), <int>min(<Py_ssize_t>AHEAD, column.count - begin)
+        )
 
 
 cdef void _find_windows(

@@ -11,10 +11,11 @@ items are replaced as a whole: no lookup needs a lock.
 
 The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
 order of the includes: arrays of numbers (``_column``), rows of tables (``_rows``), an open dataset
-(``_state``), what follows from country and time (``_templates``), JSON (``_json``), private space
-and the search for one address (``_search``), its prefix (``_prefix``), the parser (``_parsing``) and the search (``_columns``)
-for a column, own columns (``_own``), the public class (``_kernel``), answers as objects
-(``_answer``), many answers at once (``_many``), and values of fields (``_values``).
+(``_state``), JSON (``_json``), what follows from country and time (``_templates``), private space
+and the search for one address (``_search``), its prefix (``_prefix``), the parser (``_parsing``) and
+the search (``_columns``) for a column, own columns (``_own``), the public class (``_kernel``),
+answers as objects (``_answer``), many answers at once (``_many``), and values of fields
+(``_values``).
 
 Code without an open dataset is in extension modules of its own; they compile in parallel:
 ``_arrays``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd`` and
@@ -40,7 +41,15 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from geolookup.kernel._address cimport LONGEST, Address, _embedded, _parse, _write_ipv6, _write_octets
-from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, STAY_BRANCH, ZEROS_ABOVE, Text
+from geolookup.kernel._words cimport (
+    LOWEST_BIT,
+    MARKS,
+    PREFETCH,
+    PY_LITTLE_ENDIAN,
+    STAY_BRANCH,
+    ZEROS_ABOVE,
+    Text,
+)
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)

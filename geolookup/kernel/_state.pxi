@@ -9,7 +9,8 @@ cdef class State:
 
     cdef readonly object dataset
     cdef _Column jump_column, starts_column, locations_column, networks_column
-    cdef _Column highs_column, lows_column, low_values_column, sparse_column, locations6_column, networks6_column
+    cdef _Column highs_column, lows_column, low_values_column, sparse_column
+    cdef _Column locations6_column, networks6_column
     cdef _Column countries_column, zones_column
     cdef const uint32_t* jump
     cdef const uint32_t* ipv4_starts
@@ -83,7 +84,8 @@ cdef class State:
         self.location_countries = <const uint16_t*>self.countries_column.data
         self.location_zones = <const uint16_t*>self.zones_column.data
         self.location_count = min(self.countries_column.count, self.zones_column.count)
-        self.locations = _Table(dataset.locations, _lists_of((*fields.in_table(fields.COUNTRY), *fields.in_table(fields.LOCATION))))
+        of_location = (*fields.in_table(fields.COUNTRY), *fields.in_table(fields.LOCATION))
+        self.locations = _Table(dataset.locations, _lists_of(of_location))
         self.networks = _Table(dataset.networks, _lists_of(fields.in_table(fields.NETWORK)))
         self.country_texts = _Table(dataset.countries, ())
         self.zones = dataset.zones()

@@ -20,8 +20,8 @@
 #define LOWEST_BIT(bits) __builtin_ctzll(bits)
 #define ZEROS_ABOVE(bits) __builtin_clzll(bits)
 
-/* In one arm of a branch: keeps it a branch. The processor reads ahead of a branch that it predicts, but
-   waits for the operands of a conditional move. */
+/* In one arm of a branch: keeps it a branch. The processor reads ahead of a branch that it predicts,
+   but waits for the operands of a conditional move. */
 #define STAY_BRANCH() __asm__ volatile("")
 
 /* GCC removes the calls of a function that only prefetches; the empty assembly prevents that. */

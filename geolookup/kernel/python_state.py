@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from geolookup.kernel.columns import I32, U32
 
 _CACHED = 8192  # rows of a table; a row takes about 1 kB
+#: The members of a location that are lists.
+_LISTS = [f.member for f in fields.FIELDS if f.type == fields.TEXTS and f.group == "location"]
 
 
 class Match(NamedTuple):
@@ -221,8 +223,9 @@ class State:
             zone = self.dataset.location_zones[row]
         except IndexError:
             raise outside(self.dataset.path) from None
-        known = {name: country[name] for name in COUNTRY_MEMBERS} | self._locations(row)
-        location = {name: copy_value(value) for name, value in known.items()}
+        location = {name: country[name] for name in COUNTRY_MEMBERS} | self._locations(row)
+        for name in _LISTS:  # the caller may change them
+            location[name] = copy_value(location[name])
         return location, {name: country[name] for name in CURRENCY_MEMBERS}, zone
 
     def _network(self, row: int) -> Any:

@@ -1,1 +1,1 @@
-"""Tests of ``geolookup.compiled``."""
+"""Tests of ``geolookup.engine.compiled``."""

@@ -97,6 +97,24 @@ def test_fields_and_malformed_lines(tmp_path: Path) -> None:
         assert closing.startswith("10 rows, 4 located, 0 unknown, 6 invalid")
 
 
+def test_lines_with_and_without_escapes_are_split_alike(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    plain = f'8.8.8.8 - joe {TIME} "GET /a HTTP/1.1" 200 2326 "https://a.example/?q=1,2" "x/5"'
+    escaped = plain.replace("/a HTTP", r"/\" HTTP")
+    for host in ("", "shop.example "):
+        lines = f"{host}{plain} 0.1 x", f"{host}{escaped} 0.1 x", f"{host}{plain}", "x"
+        (first, second, third, wrong), _ = read(path, "\n".join(lines))
+        changed = {"request": "GET /a HTTP/1.1", "rest": "0.1 x", "user_agent": "x/5"}
+        assert {name: first[name] for name in FIRST} == {**FIRST, **changed}
+        assert first.get("host", "") == host.strip()
+        assert second == {**first, "request": r"GET /\" HTTP/1.1"}
+        assert third == {**first, "rest": ""}
+        assert (wrong["malformed"], wrong["ip"]) == ("x", "")
+        for ident, user in (("[x", "[joe"), ("x", '"joe"'), ('"', '""')):
+            (row,), _ = read(path, host + plain.replace("- joe", f"{ident} {user}"))
+            assert (row["ident"], row["user"], row["status"]) == (ident, user, "200")
+
+
 def test_shapes(tmp_path: Path) -> None:
     """The first token of a line is the host in some; it may be an address, as of the server."""
     path = tmp_path / "a.log"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import geolookup
-from geolookup.errors import PrivateAddressError
 from tests.internals.contract import STORED, value_in
 from tests.internals.dataset import read_manifest
 from tests.internals.kernel import state_of
@@ -87,13 +86,10 @@ def _answer_of(copy: Path, address: Address) -> CopyAnswer:
     engine = _engine(copy)
     schema = state_of(engine).dataset.schema
     layer_of = {field.path: field.layer for field in schema.stored}
-    try:
-        data: Any = engine.lookup(address)["data"]
-        values = {field.path: value_in(data, field) for field in STORED}
-        layers = engine.explain(address)["layers"]
-    except PrivateAddressError:
-        values = {field.path: None for field in STORED}
-        layers = engine.explain(address)["layers"] if schema.private_layers else {}
+    data: Any = engine.lookup(address)["data"]  # None of a private address
+    values = {field.path: data and value_in(data, field) for field in STORED}
+    is_explained = data is not None or schema.private_layers
+    layers = engine.explain(address)["layers"] if is_explained else {}
     own = engine.own(address) if schema.own else {}
     values |= {f"own.{name}": value for name, value in (own or {}).items()}
     sources = {layer: item and item["source"] for layer, item in layers.items()}

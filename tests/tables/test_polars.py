@@ -123,15 +123,13 @@ def test_streaming_comes_in_parts_of_what_is_wanted(counting: Counting) -> None:
     plan.select("row").collect()
     assert counting.asked == []
     rows = 150_000
-    frame = pl.LazyFrame({"ip": (IPS * (rows // len(IPS) + 1))[:rows], "row": range(rows)})
+    frame = pl.LazyFrame({"ip": (IPS * (rows // len(IPS) + 1))[:rows]})
     asn = geo(pl.col("ip")).lookup("network.asn", engine=counting)
-    plan = frame.with_columns(asn=asn).filter(pl.col("asn") == 19281).select("row", "asn")
     counting.asked.clear()
-    result = plan.collect(engine="streaming")
+    result = frame.select(asn).collect(engine="streaming").to_series().to_list()
+    assert result == (ASNS * (rows // len(IPS) + 1))[:rows]
     assert len(counting.asked) > 1
     assert sum(counting.asked) == rows
-    assert result.equals(plan.collect())
-    assert result["row"].to_list() == list(range(5, rows, len(IPS)))
 
 
 def test_groups_and_joins(engine: geolookup.Engine) -> None:

@@ -6,6 +6,7 @@ import gc
 import threading
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,8 +17,6 @@ from tests.internals.kernel import state_of
 from tests.internals.tables import CHUNK
 
 _FIELDS = ["location.country_code", "network.asn", "error_code"]
-
-
 _SCHEMA = pa.schema([("ip", pa.string())])
 
 
@@ -41,17 +40,11 @@ def test_equal_to_the_table(engine: geolookup.Engine) -> None:
             wanted = engine.enrich(table, _FIELDS, threads=threads)
             assert stream.read_all() == wanted, (counts, threads)
     table = pa.Table.from_batches(_batches([1000] * 20), _SCHEMA)
-    wanted, actual = engine.enrich(table, _FIELDS), []
-
-    def run() -> None:
-        actual.append(engine.enrich(table.to_reader(700), _FIELDS).read_all())
-
-    running = [threading.Thread(target=run) for _ in range(6)]
-    for item in running:
-        item.start()
-    for item in running:
-        item.join()
-    assert actual == [wanted] * 6
+    with ThreadPoolExecutor(6) as pool:
+        streams = pool.map(
+            lambda _: engine.enrich(table.to_reader(700), _FIELDS).read_all(), range(6)
+        )
+        assert [*streams] == [engine.enrich(table, _FIELDS)] * 6
 
 
 def new_threads(before: set[threading.Thread]) -> set[threading.Thread]:
