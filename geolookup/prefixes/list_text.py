@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, product, repeat
+from itertools import product, repeat
 from string import Template
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -129,9 +129,7 @@ class Syntax:
     @property
     def names(self) -> set[str]:
         """The keys of ``NAMES`` that a text of this syntax has."""
-        steps = [step for _, step in _steps((*self.whole, *(self.changes or ())), (4,))]
-        texts = ((one,) if isinstance(one, str) else (one.template, *one.command) for one in steps)
-        used = set(Template("".join(chain.from_iterable(texts))).get_identifiers())
+        used = set(re.findall(r"\$\{?(\w+)", repr((self.whole, self.changes))))
         # The set of a family has the name in it.
         return (used | {"name"} if "set" in used else used) & NAMES.keys()
 

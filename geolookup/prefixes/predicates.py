@@ -47,7 +47,8 @@ def meets(operator: str, values: Sequence[Any], *columns: pa.Array) -> Bools:
         return _at(values, *(column.to_numpy(zero_copy_only=False) for column in columns))
     (column,) = columns
     if operator == "=":
-        marks = _of_distinct(column, partial(_among, values))
+        known = [value for value in values if value is not None]
+        marks = _of_distinct(column, lambda items: pc.is_in(items, pa.array(known, items.type)))
         return marks | _bools(column.is_null()) if None in values else marks
     if operator == "^=":
         return _of_distinct(column, partial(_starts, values))
@@ -55,11 +56,6 @@ def meets(operator: str, values: Sequence[Any], *columns: pa.Array) -> Bools:
     is_whole = pa.types.is_integer(column.type) and isinstance(values[0], int)
     kind = pa.int64() if is_whole else pa.float64()
     return _bools(_COMPARE[operator](column.cast(kind, safe=False), pa.scalar(values[0], kind)))
-
-
-def _among(values: Sequence[Any], items: pa.Array) -> pa.Array:
-    known = [value for value in values if value is not None]
-    return pc.is_in(items, pa.array(known, items.type))
 
 
 def _starts(texts: Sequence[Any], items: pa.Array) -> pa.Array:

@@ -30,8 +30,6 @@ from geolookup.prefixes.spans import FieldColumns, Spans, join
 from geolookup.tables.row_tables import row_tables, table_of
 
 FAMILIES = (4, 6)
-
-
 #: The rows that meet conditions: by table a mark for each row.
 RowMasks: TypeAlias = Mapping[str, Bools]
 
@@ -102,10 +100,9 @@ class Selection:
         self.fields = resolve_fields(self.by, dataset.schema.stored, call)
         self.columns = FieldColumns(dataset, self.fields)
         self._masks = meeting(row_tables(dataset), conditions)
+        asked = chain(self.fields, *(condition.fields for condition in conditions))
         #: the tables whose rows are known, where the question asks
-        self._tables = fmt.row_tables(
-            [*chain.from_iterable(one.fields for one in conditions), *self.fields]
-        )
+        self._tables = fmt.row_tables(list(asked))
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the known ranges in address order, in batches; ``columns`` has their codes.
@@ -113,13 +110,14 @@ class Selection:
         With ``aggregate`` adjacent ranges are joined, unless their values differ; without, each
         range is a part of one interval. A step raises DatasetError if the dataset is damaged.
         """
-        ranges = public_ranges(self.dataset, family, self._within, self._mark, self._tables)
+
+        def mark(rows: RowNumbers) -> Bools:
+            return marked(self._masks, rows) & any_known(rows)
+
+        ranges = public_ranges(self.dataset, family, self._within, mark, self._tables)
         spans = map(self.columns.spans, ranges)
         return join(spans) if self._aggregate else spans
 
     def all_spans(self) -> Iterator[Spans]:
         """Yield the ranges of the families that are asked for."""
         return chain.from_iterable(map(self.spans, self.families))
-
-    def _mark(self, rows: RowNumbers) -> Bools:
-        return marked(self._masks, rows) & any_known(rows)
