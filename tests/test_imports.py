@@ -203,7 +203,7 @@ def test_third_party_packages_stay_in_their_rooms(package: str) -> None:
     assert foreign
     for item, name in foreign:
         path = item.path.relative_to(folder)
-        places = [path.as_posix(), "/".join(path.parts[:2]), path.parts[0]]
+        places = [path.as_posix(), *("/".join(path.parts[:size]) for size in (3, 2, 1))]
         allowed = next(
             (THIRD_PARTY[package] for package in places if package in THIRD_PARTY), set()
         )
