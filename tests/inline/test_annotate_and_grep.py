@@ -17,8 +17,8 @@ from tests.internals.contract import FIELDS
 from tests.internals.inline import LineFilter, Part, Tags, annotate_blocks
 from tests.internals.kernel import python as kernel_python
 from tests.internals.kernel import state_of
-from tests.internals.prefixes import RowMasks, conditions_of, row_masks
-from tests.internals.tables import first_equal_rows
+from tests.internals.prefixes import RowMasks, conditions_of, meeting
+from tests.internals.tables import first_equal_rows, row_tables
 from tests.kernel.test_scan import find, lines
 
 FORM = "{location.country_code} AS{network.asn}"
@@ -139,7 +139,7 @@ TEXT = (
 
 
 def masks(state: Any, where: str) -> RowMasks:
-    return row_masks(state.dataset, conditions_of(where, "grep"))
+    return meeting(row_tables(state.dataset), conditions_of(where, "grep"))
 
 
 def kept(state: Any, *blocks: bytes, where: str = "country=US", **options: Any) -> bytes:
