@@ -29,10 +29,7 @@ _PRIVATE_ROW = (1 << 32) - 1
 
 
 def annotate_blocks(blocks: Iterable[bytes], tags: Tags) -> Iterator[bytes]:
-    """Yield the bytes of a text with a tag after each address, a block at a time.
-
-    An empty block ends a text; the next one begins another.
-    """
+    """Yield the bytes of a text with a tag after each address, a block at a time."""
     for part in parts(blocks):
         yield with_texts(part, part.ends, tags.of(part))
 

@@ -115,11 +115,6 @@ def test_cuts_change_nothing(text: bytes, cuts: list[int]) -> None:
     ]
 
 
-def test_an_empty_block_ends_a_text() -> None:
-    parts = list(annotate_blocks([b"8.8.8.8", b"", b"8.8.8.8"], OneTag()))
-    assert parts == [b"", b"8.8.8.8" + TAG, b"", b"8.8.8.8" + TAG]
-
-
 def test_what_is_decided_does_not_wait() -> None:
     parts = annotate_blocks(iter([b"8.8.8.8 a 8.8.8.8\n", b"$ ", b"x" * 99]), OneTag())
     assert next(parts) == b"8.8.8.8" + TAG + b" a 8.8.8.8" + TAG + b"\n"
