@@ -29,7 +29,7 @@ _DATE = (
     r"|gmt|utc?|z))?)?$"
 )
 _MONTHS = [
-    *"jan feb mar apr may jun jul aug sep oct nov dec".split(),
+    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
     *(f"#{month:02d}" for month in range(1, 13)),
 ]
 #: From here on, numbers are milliseconds: as seconds they would be after the year 5138.
