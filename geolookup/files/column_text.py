@@ -51,11 +51,17 @@ class TextSink:
         """Do nothing: every row is written."""
 
 
-def joined_cells(columns: Sequence[pa.Array], delimiter: str, end: bytes = b"") -> pa.Array:
-    """Return n rows of CSV, each with ``end``: null is an empty cell, an empty text is ``""``."""
+def joined_cells(
+    columns: Sequence[pa.Array], delimiter: str, end: bytes = b"", lines: Sequence[pa.Array] = ()
+) -> pa.Array:
+    """Return n rows of CSV, each with ``end``: null is an empty cell, an empty text is ``""``.
+
+    ``lines`` are columns of whole cells before the others.
+    """
     mark = delimiter.encode()
-    cells = [_cells(column, mark) for column in columns]
-    return join(*cells[:-1], join(cells[-1], end) if end else cells[-1], delimiter=mark)
+    ends = [b""] * (len(columns) - 1) + [end]
+    cells = [_cells(column, mark, end) for column, end in zip(columns, ends, strict=True)]
+    return join(*lines, *cells, delimiter=mark)
 
 
 def header_line(names: Sequence[str], delimiter: str) -> bytes:
@@ -64,12 +70,16 @@ def header_line(names: Sequence[str], delimiter: str) -> bytes:
     return bytes(cells[0].as_py())
 
 
-def _cells(column: pa.Array, mark: bytes) -> pa.Array:
-    if pa.types.is_float64(column.type):
+def _cells(column: pa.Array, mark: bytes, end: bytes) -> pa.Array:
+    if pa.types.is_float64(column.type) or pa.types.is_uint32(column.type):
         column = column.dictionary_encode()  # each number becomes a text once
     if pa.types.is_dictionary(column.type) and len(column.dictionary) <= len(column):
-        return _quoted(cell_texts(column.dictionary), mark).take(column.indices)
-    return _quoted(cell_texts(column), mark)
+        texts = _quoted(cell_texts(column.dictionary), mark)
+        # The last text is of rows without a value.
+        texts = join(pa.concat_arrays([texts, pa.array([b""], _BYTES)]), end)
+        return texts.take(column.indices.cast(pa.int64()).fill_null(len(texts) - 1))
+    texts = _quoted(cell_texts(column), mark)
+    return join(texts, end) if end else texts
 
 
 def _quoted(texts: pa.Array, mark: bytes) -> pa.Array:

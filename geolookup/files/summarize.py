@@ -253,7 +253,7 @@ def _count_rows(
         is_invalid = summary.add(
             addresses, clean=column.clean, instants=instants, statuses=statuses
         )
-        invalid.add(addresses, is_invalid)
+        invalid.add(addresses, pa.array(is_invalid))
         progress.show(summary.addresses, rows.fraction(done + len(batch)))
     summary.notes += [*invalid.notes(), *rows.notes()]
 

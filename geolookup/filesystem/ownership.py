@@ -38,10 +38,8 @@ def check_strictly(paths: Iterable[Path]) -> None:
     absolute = [path.absolute() for path in paths]
     named = _with_targets(absolute)
     parents = dict.fromkeys(step for path in absolute for step in _steps(path))
-    for path in parents.keys() - named.keys():
-        _check(path, allowed=stat.S_ISVTX)
-    for path in named:
-        _check(path)
+    for path in parents | named:
+        _check(path, allowed=0 if path in named else stat.S_ISVTX)
 
 
 def check_dataset(folder: Path) -> None:
