@@ -139,15 +139,6 @@ def test_addresses_of_bytes_and_an_archive(
         assert "geo_network_asn" in {name for name, kind in plan.dtypes if kind == "bigint"}
 
 
-def test_now_is_one_instant(cluster: Cluster) -> None:
-    before = int(datetime.now(UTC).timestamp())
-    table = adapter.enrich(cluster.addresses(*["8.8.8.8"] * 9), "time.current_timestamp")
-    after = int(datetime.now(UTC).timestamp())
-    [now] = set(rows_of(table)["time_current_timestamp"])
-    assert before <= now <= after
-    assert set(rows_of(table)["time_current_timestamp"]) == {now}
-
-
 def test_other_columns_and_partitions_stay_as_they_are(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
