@@ -12,8 +12,6 @@ import pytest
 
 import geolookup
 from geolookup.errors import InvalidAddressError
-from tests.internals.dataset import Dataset
-from tests.internals.store import DatasetPath, Requirements
 from tests.skips import needs, optional
 from tests.tables import columns
 from tests.tables.columns import ASNS, IPS
@@ -32,24 +30,6 @@ def geo(expression: pl.Expr) -> GeoNamespace:
     """Return the namespace; it is unknown to type checkers."""
     actual: GeoNamespace = expression.geo  # type: ignore[attr-defined]
     return actual
-
-
-class Counting(geolookup.Engine):
-    """An engine that remembers how many rows it was asked for, call by call."""
-
-    def __init__(self, path: str) -> None:
-        requirements = Requirements()
-        super().__init__(DatasetPath(path, requirements), Dataset(path), requirements)
-        self.asked: list[int] = []
-
-    def enrich(self, data: Any, *fields: Any, **options: Any) -> Any:
-        self.asked.append(len(data))
-        return super().enrich(data, *fields, **options)
-
-
-@pytest.fixture
-def counting(dataset_path: Path) -> Counting:
-    return Counting(str(dataset_path))
 
 
 @pytest.mark.parametrize(
@@ -106,26 +86,6 @@ def test_a_group_and_several_paths_are_structs(engine: geolookup.Engine) -> None
     assert frame.select(two.struct.field("location_city_name"))["location_city_name"][0] is not None
     result = pl.select(geo(pl.lit("8.8.8.8")).lookup("network.asn_organization")).item()
     assert result == geolookup.get("8.8.8.8", "asn_organization")
-
-
-def test_streaming_comes_in_parts_of_what_is_wanted(counting: Counting) -> None:
-    plan = pl.LazyFrame({"ip": IPS, "row": range(len(IPS))}).with_columns(
-        asn=geo(pl.col("ip")).lookup("network.asn", engine=counting)
-    )
-    counting.asked.clear()
-    assert plan.filter(pl.col("row") < 2).collect()["asn"].to_list() == ASNS[:2]
-    assert counting.asked == [2]
-    counting.asked.clear()
-    plan.select("row").collect()
-    assert counting.asked == []
-    rows = 150_000
-    frame = pl.LazyFrame({"ip": (IPS * (rows // len(IPS) + 1))[:rows]})
-    asn = geo(pl.col("ip")).lookup("network.asn", engine=counting)
-    counting.asked.clear()
-    result = frame.select(asn).collect(engine="streaming").to_series().to_list()
-    assert result == (ASNS * (rows // len(IPS) + 1))[:rows]
-    assert len(counting.asked) > 1
-    assert sum(counting.asked) == rows
 
 
 def test_literals_stand_for_all_rows(engine: geolookup.Engine) -> None:

@@ -99,23 +99,6 @@ def test_closing_the_engine_lets_a_stream_finish(dataset_path: Path, threads: in
     assert table.read_all().num_rows == 19_000
 
 
-def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:
-    """Across bounds of batches and chunks, and in tables whose columns are cut differently."""
-    count = CHUNK + 4_000
-    ips = ["8.8.8.8", "11.0.2.0"] * (count // 2)
-    seconds = [at * 3600 for at in range(count)]
-    table = pa.table(
-        {
-            "ip": pa.chunked_array([ips[:7], ips[7:50_000], ips[50_000:]]),
-            "at": pa.chunked_array([seconds[:100], [], seconds[100:], []], pa.int64()),
-        }
-    )
-    result = engine.enrich(table, "time.current_timestamp", time_column="at")
-    assert result["time_current_timestamp"].to_pylist() == seconds
-    stream = engine.enrich(table.to_reader(9_000), "time.current_timestamp", time_column="at")
-    assert stream.read_all()["time_current_timestamp"].to_pylist() == seconds
-
-
 def test_a_closed_dataset_is_let_go(dataset_path: Path) -> None:
     engine = geolookup.open(dataset_path)
     engine.enrich(pa.array(["8.8.8.8"]))
