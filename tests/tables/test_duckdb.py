@@ -14,6 +14,7 @@ import pytest
 import geolookup
 from tests.skips import needs, optional
 from tests.tables import columns
+from tests.tables.adapters import CLEAN, DIRTY, own_dataset
 from tests.tables.columns import ASNS, IPS
 
 if TYPE_CHECKING:
@@ -109,6 +110,15 @@ def test_enumerations_constants_and_types(connection: duckdb.DuckDBPyConnection)
     actual = connection.sql(f"{query} from (select '' as ip)").types
     wanted = ["VARCHAR", "UINTEGER", "INTEGER", "UINTEGER", "DOUBLE", "VARCHAR[]", "BOOLEAN"]
     assert [str(kind) for kind in actual] == wanted
+
+
+def test_own_columns_and_clean(connection: duckdb.DuckDBPyConnection) -> None:
+    with geolookup.open(own_dataset()) as engine:
+        register(connection, engine, ["asn", "own.site_id"], clean=True)
+        query = "select geo_asn(?), geo_own_site_id(?)"
+        for dirty, ip in zip(DIRTY, CLEAN, strict=True):
+            wanted = engine.get(ip, ["asn", "own.site_id"])
+            assert connection.execute(query, [dirty, dirty]).fetchall() == [wanted], dirty
 
 
 def test_clauses_and_threads(connection: duckdb.DuckDBPyConnection) -> None:
