@@ -6,7 +6,6 @@ import gc
 import threading
 import weakref
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -39,12 +38,6 @@ def test_equal_to_the_table(engine: geolookup.Engine) -> None:
             stream = engine.enrich(_reader(_batches(counts)), _FIELDS, threads=threads)
             wanted = engine.enrich(table, _FIELDS, threads=threads)
             assert stream.read_all() == wanted, (counts, threads)
-    table = pa.Table.from_batches(_batches([1000] * 20), _SCHEMA)
-    with ThreadPoolExecutor(6) as pool:
-        streams = pool.map(
-            lambda _: engine.enrich(table.to_reader(700), _FIELDS).read_all(), range(6)
-        )
-        assert [*streams] == [engine.enrich(table, _FIELDS)] * 6
 
 
 def new_threads(before: set[threading.Thread]) -> set[threading.Thread]:
