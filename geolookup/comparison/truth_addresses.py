@@ -18,7 +18,7 @@ from geolookup.dataset.intervals import Addresses
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import ReadOptions
 from geolookup.files.table_files import column_names, known_file, open_table
-from geolookup.prefixes.texts import address_texts
+from geolookup.prefixes.aggregate import address_texts
 from geolookup.tables.locate import parse_column
 
 _ADDRESS = "network"

@@ -83,10 +83,11 @@ class RowTables:
         # No reference to the dataset: a value that refers to its weak key would keep it alive.
         #: the zones' names by row; the first is None
         self.zones = dataset.zones()
-        counts = dataset.row_counts()
-        self._columns = {table: _columns(dataset, table) for table in (COUNTRY, *counts)}
+        #: by table, the number of its rows
+        self.counts = dataset.row_counts()
+        self._columns = {table: _columns(dataset, table) for table in (COUNTRY, *self.counts)}
         sizes = {table: len(next(iter(of.values()))) for table, of in self._columns.items()}
-        if any(sizes[table] != count for table, count in counts.items()):
+        if any(sizes[table] != count for table, count in self.counts.items()):
             raise outside(dataset.path)
         for link, size in {COUNTRY: sizes[COUNTRY], ZONE: len(self.zones)}.items():
             rows = self._columns[LOCATION][link]

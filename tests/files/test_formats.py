@@ -108,6 +108,11 @@ def test_csv_comes_out_as_it_went_in(sample: Engine, tmp_path: Path) -> None:
     enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", _ASN)
     written = (tmp_path / "out.csv").read_bytes()
     assert written == b"ip,network_asn\n8.8.8.8,15169\n,\n1.1.1.1,13335\n"
+    plain = b"n,ip\r\n 007 ,8.8.8.8\r\n\r\n\n,1.1.1.1\n\xff, "  # whole lines pass through
+    (tmp_path / "in.csv").write_bytes(plain)
+    enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", _ASN)
+    written = (tmp_path / "out.csv").read_bytes()
+    assert written == b"n,ip,network_asn\n 007 ,8.8.8.8,15169\n,1.1.1.1,13335\n\xff, ,\n"
 
 
 def test_json_lines_come_out_as_they_went_in(sample: Engine, tmp_path: Path) -> None:
@@ -326,7 +331,7 @@ def test_rows_without_an_address(sample: Engine, tmp_path: Path) -> None:
     assert (counts.rows, counts.invalid) == (2, 2)
     (tmp_path / "a.csv").write_bytes(column + b"1.1.1.1\n\n\xff\n")
     counts = enrich(sample, tmp_path / "a.csv", tmp_path / "b.csv", _ASN)
-    told = f"{tmp_path / 'a.csv'}: --clean would read 1 of 2 invalid rows"
+    told = f"{tmp_path / 'a.csv'}: --clean would read 1 of 3 invalid rows"
     assert (counts.invalid, counts.notes) == (4, [told])
     (tmp_path / "a.csv").write_bytes(b"ip,n\n,1\n")  # null is no text that was misread
     assert enrich(sample, tmp_path / "a.csv", tmp_path / "b.csv", _ASN).invalid == 1

@@ -3,7 +3,6 @@
 from geolookup.files import text_blocks
 from geolookup.files.byte_streams import open_output
 from geolookup.files.column_text import cell_texts, joined_cells, json_texts
-from geolookup.files.distinct import DistinctAddresses
 from geolookup.files.enrich import Counts, FileOptions, enrich_file
 from geolookup.files.row_streams import ReadOptions, explain_errors
 from geolookup.files.summarize import KINDS, Count, Summary, count_files
