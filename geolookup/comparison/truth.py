@@ -29,7 +29,7 @@ from geolookup.dataset.metadata import Metadata
 from geolookup.errors import BuildError, DiffError, TableFileError, near_match
 from geolookup.files.row_streams import ReadOptions, holds_address
 from geolookup.files.table_files import column_names, known_file, open_table
-from geolookup.prefixes.texts import address_texts
+from geolookup.prefixes.aggregate import address_texts
 from geolookup.tables.locate import parse_column
 
 AUTO = "auto"

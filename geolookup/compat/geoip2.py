@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 IPAddress = str | IPv4Address | IPv6Address
-_Model = TypeVar("_Model", bound=models.Country | models.SimpleModel)
+_Model = TypeVar("_Model", bound="models.Country | models.SimpleModel")
 
 
 class Reader:
@@ -124,7 +124,7 @@ class Reader:
         self.close()
 
     def _answer(self, model: type[_Model], method: str, ip_address: object) -> _Model:
-        """Return the model of a method for an address; errors as geoip2."""
+        """Return the model of a method for an address; raises the errors of geoip2."""
         rows = self._current()
         if method not in rows.methods:
             database = database_type(rows.methods)

@@ -142,7 +142,9 @@ cdef list _many_dicts(State state, list ips, seconds):
     _check_seconds(ips, seconds)
     for begin in range(0, len(ips), BLOCK):
         _read_objects(state, ips, begin, &batch, ALL_TEXTS)
-        was_collecting = _pause_collector()
+        # The cyclic garbage collector of CPython 3.11 visits all young dicts after each 700, however
+        # many of them are kept. Since 3.12 it runs between bytecodes only.
+        was_collecting = PY_VERSION_HEX < 0x030C0000 and PyGC_Disable()
         try:
             _append_dicts(state, ips, begin, seconds, &batch, envelopes)
         finally:
@@ -158,21 +160,13 @@ cdef int _append_dicts(
     for at in range(batch.count):
         _approach(state, batch, at, ALL_TEXTS)
         if batch.ids[at] < 0:
-            envelopes.append(envelope.failure(_ERRORS[_status(batch, at)]))
+            status = INVALID if batch.ids[at] == INVALID_ID else PRIVATE
+            envelopes.append(envelope.failure(_ERRORS[status]))
         else:
             envelopes.append(_success(
                 state, ips[begin + at], &batch.answers[at], _second(seconds, begin + at)
             ))
     return 0
-
-
-cdef inline bint _pause_collector() noexcept:
-    """Stop the cyclic garbage collector of CPython 3.11; return whether it was on.
-
-    It visits all young dicts after each 700, however many of them are kept. Since 3.12 it runs
-    between bytecodes only.
-    """
-    return PY_VERSION_HEX < 0x030C0000 and PyGC_Disable()
 
 
 cdef list _many_json(State state, list ips, seconds):
@@ -201,10 +195,6 @@ cdef int _check_seconds(list ips, object seconds) except -1:
 cdef inline int64_t _second(object seconds, Py_ssize_t at) except? -1:
     """Return the second of an address: ``seconds`` is one for all, or a list."""
     return (<list>seconds)[at] if type(seconds) is list else seconds
-
-
-cdef inline int _status(Batch* batch, Py_ssize_t at) noexcept:
-    return INVALID if batch.ids[at] == INVALID_ID else PRIVATE
 
 
 # --- addresses to rows
@@ -340,22 +330,18 @@ cdef int _write_line(
     State state, Batch* batch, Py_ssize_t at, int64_t second, _Output out
 ) except -1:
     """Write the envelope of an address of a block, and a line feed."""
+    cdef Match* answer = &batch.answers[at]
+    cdef Parts parts
+    cdef _CountryJson country
     cdef char* end
     if batch.ids[at] >= 0:
-        end = _write_success(state, &batch.answers[at], second, out)
+        country = _country_json(state, answer.location)
+        time = _time_json(state, answer.location, second)
+        _read_parts(state, answer, country, time, &parts)
+        # The slack has room for a line feed after it.
+        end = _write_json(state, answer, out.reserve(parts.size), &parts, country, time)
     else:
         failure = _INVALID_JSON if batch.ids[at] == INVALID_ID else _PRIVATE_JSON
         end = _put_bytes(out.reserve(PyBytes_GET_SIZE(failure) + 1), failure)
     end[0] = c"\n"
     return out.written_to(end + 1)
-
-
-cdef char* _write_success(
-    State state, Match* answer, int64_t second, _Output out
-) except NULL:
-    """Write an envelope and return its end; the slack has room for a line feed after it."""
-    cdef Parts parts
-    cdef _CountryJson country = _country_json(state, answer.location)
-    cdef bytes time = _time_json(state, answer.location, second)
-    _read_parts(state, answer, country, time, &parts)
-    return _write_json(state, answer, out.reserve(parts.size), &parts, country, time)

@@ -87,7 +87,7 @@ def _summary_section(summary: Summary, traffic: Traffic, least: int) -> Section:
             for name, number in summary.totals().items()
             if name in ("located", "unknown", "private", "invalid")
         ),
-        Figure("Distinct addresses", wording.count_or_few(traffic.distinct.count, least), "public"),
+        Figure("Distinct addresses", wording.count_or_few(traffic.distinct(), least), "public"),
     ]
     return Section("summary", "Summary", "summary.html", {"figures": figures})
 

@@ -186,16 +186,3 @@ def test_errors_say_what_to_do(connection: duckdb.DuckDBPyConnection, dataset_pa
     register(connection, engine)
     engine.close()
     refused("select geo_asn('8.8.8.8')", "closed")
-
-
-def test_a_stream_of_answers_is_a_relation(
-    connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine
-) -> None:
-    table(connection, IPS * 1_000, pa.string())
-    answers = engine.enrich(connection.sql("select * from addresses"), "network.asn")
-    assert isinstance(answers, pa.RecordBatchReader)
-    with connection.cursor() as other:
-        other.register("answers", answers)
-        query = "select network_asn, count(*) from answers group by all order by all"
-        counted = other.execute(query).fetchall()
-    assert counted == [(3215, 1_000), (15169, 2_000), (19281, 1_000), (None, 3_000)]
