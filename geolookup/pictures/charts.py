@@ -21,15 +21,15 @@ from geolookup.pictures.colours import CATEGORIES, OTHER
 #: The size of text in px, and its fonts: the first is what vl-convert measures with.
 TEXT, _FONT = 13, "Arial, Liberation Sans, Helvetica, sans-serif"
 _INK = "currentColor"
-_LABEL = {"labelColor": _INK, "labelFontSize": TEXT}
+_LABELS = {"labelColor": _INK, "labelFontSize": TEXT}
 _TITLE = {"titleColor": _INK, "titleFontSize": TEXT, "titleFontWeight": "normal"}
 _CONFIG: dict[str, Any] = {
     "aria": False,  # the page names the chart; marks with "aria" have titles at the cursor
     "font": _FONT,
     "view": {"stroke": None},
     "title": {"color": _INK},
-    "axis": {**_LABEL, **_TITLE, "grid": False, "domain": False, "ticks": False, "labelPadding": 4},
-    "legend": {**_LABEL, **_TITLE, "labelLimit": 300},
+    "axis": {**_LABELS, **_TITLE, "grid": False, "domain": False, "ticks": False, "labelPadding": 4},
+    "legend": {**_LABELS, **_TITLE, "labelLimit": 300},
     "text": {"color": _INK, "fontSize": TEXT},
 }
 #: The tags of a drawing. Texts have no tags: they are escaped.

@@ -73,10 +73,6 @@ def test_types_and_defaults(engine: geolookup.Engine) -> None:
     text = pa.dictionary(pa.int32(), pa.string())
     assert schema.types == [text, pa.int64(), pa.float64(), pa.bool_(), pa.list_(pa.string())]
     assert not any("own" in name for name in engine.enrich(pa.array(IPS)).schema.names)
-    with pytest.raises(ValueError, match=r"enrich: the dataset has no column 'own\.site'; did you"):
-        engine.enrich(pa.array(IPS), ["own.site"])
-    with geolookup.open(SMALL) as without, pytest.raises(ValueError, match="no own columns"):
-        without.enrich(pa.array(IPS), "own")
 
 
 def test_more_columns_than_a_row_major_table_has(tmp_path: Path) -> None:
