@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from geolookup.contract.cleaning import would_clean
+from geolookup.contract.cleaning import clean_text
 from geolookup.errors import TableFileError
 from geolookup.tables.locate import is_text
 
@@ -32,7 +32,8 @@ class InvalidRows:
             invalid = addresses.filter(is_invalid).drop_null()[: _MOST - self.examined]
             texts = invalid.cast(pa.large_binary()).to_pylist()
             self.examined += len(texts)
-            self.cleanable += would_clean(text.decode("utf-8", "replace") for text in texts)
+            read = [text.decode("utf-8", "replace") for text in texts]
+            self.cleanable += sum(clean_text(text) != text for text in read)
         rows = is_invalid.true_count
         has_texts = rows == len(addresses) > addresses.null_count
         if has_texts and not self.sampled and not self.keep:

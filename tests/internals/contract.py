@@ -34,7 +34,6 @@ from geolookup.contract.cleaning import (
     clean_text,
     forwarded,
     node_address,
-    would_clean,
     x_forwarded_for,
 )
 from geolookup.contract.countries import ALPHA_3
