@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import click
 
@@ -42,11 +42,10 @@ _color = click.option(
     show_default=True,
     help="Text of a tag, with fields in braces.",
 )
-@click.option("--follow", is_flag=True, help="Wait for more lines of FILE, also after a rotation.")
 @_color
 @options.dataset
 @options.age_notice
-def annotate(source: str, template: str, follow: bool, color: str, dataset: str | None) -> None:
+def annotate(source: str, template: str, color: str, dataset: str | None) -> None:
     """Write FILE, any text, with a tag in brackets after each of its addresses.
 
     Without FILE, or for -, read standard input, and write each part as it arrives. FILE may be
@@ -56,11 +55,9 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     private one [private]. --template takes the fields that a dataset stores; {{ and }}
     are braces.
 
-    --follow begins with the last 10 lines. It reads on when the file is truncated, and when
-    another one takes its name.
-
     Example: geolookup annotate access.log
     """
+    from geolookup.inline import blocks_of
     from geolookup.inline.annotate import Tags, annotate_blocks
 
     exit_on_signals()
@@ -73,8 +70,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
         except ValueError as error:
             fail(str(error))
         options.note_age(engine)
-        blocks = _blocks(source, follow=follow)
-        _write(annotate_blocks(blocks, tags))
+        _write(annotate_blocks(blocks_of(source), tags))
 
 
 def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
@@ -88,20 +84,6 @@ def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
         return f" {bracketed}".encode(encoding)
 
     return encode
-
-
-def _blocks(source: str, *, follow: bool) -> Iterator[bytes]:
-    from geolookup.inline.blocks import STANDARD, blocks_of, follow_file
-
-    if not follow:
-        return blocks_of(source)
-    if source == STANDARD:
-        fail("--follow is for a file: name it; standard input is read until it ends")
-    return follow_file(source, sys.stdout.fileno(), _tell)
-
-
-def _tell(text: str) -> None:
-    click.echo(f"geolookup: {text}", err=True)
 
 
 @command("grep")
@@ -136,9 +118,10 @@ def grep(
     Example: geolookup grep --where country=US access.log
     """
     from geolookup.cli.conditions import note_absent_values, read_conditions
-    from geolookup.inline.blocks import blocks_of
+    from geolookup.inline import blocks_of
     from geolookup.inline.grep import LineFilter
-    from geolookup.prefixes.select import row_masks
+    from geolookup.prefixes.select import meeting
+    from geolookup.tables.row_tables import row_tables
 
     exit_on_signals()
     require_output("grep writes lines to it")
@@ -151,7 +134,7 @@ def grep(
         conditions = read_conditions(state.dataset, where, "--where", not_)
         options.note_age(engine)
         note_absent_values(state.dataset, conditions)
-        masks = row_masks(state.dataset, conditions)
+        masks = meeting(row_tables(state.dataset), conditions)
         lines = LineFilter(state, masks, source, every=every, inverted=inverted, mark=mark)
         _write(b"" if count else part for part in lines.matching(blocks_of(source)))
     if count:

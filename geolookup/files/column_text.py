@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -51,11 +52,17 @@ class TextSink:
         """Do nothing: every row is written."""
 
 
-def joined_cells(columns: Sequence[pa.Array], delimiter: str, end: bytes = b"") -> pa.Array:
-    """Return n rows of CSV, each with ``end``: null is an empty cell, an empty text is ``""``."""
+def joined_cells(
+    columns: Sequence[pa.Array], delimiter: str, end: bytes = b"", lines: Sequence[pa.Array] = ()
+) -> pa.Array:
+    """Return n rows of CSV, each with ``end``: null is an empty cell, an empty text is ``""``.
+
+    ``lines`` are columns of whole cells before the others.
+    """
     mark = delimiter.encode()
-    cells = [_cells(column, mark) for column in columns]
-    return join(*cells[:-1], join(cells[-1], end) if end else cells[-1], delimiter=mark)
+    ends = [b""] * (len(columns) - 1) + [end]
+    cells = [_cells(column, mark, end) for column, end in zip(columns, ends, strict=True)]
+    return join(*lines, *cells, delimiter=mark)
 
 
 def header_line(names: Sequence[str], delimiter: str) -> bytes:
@@ -64,12 +71,16 @@ def header_line(names: Sequence[str], delimiter: str) -> bytes:
     return bytes(cells[0].as_py())
 
 
-def _cells(column: pa.Array, mark: bytes) -> pa.Array:
-    if pa.types.is_float64(column.type):
+def _cells(column: pa.Array, mark: bytes, end: bytes) -> pa.Array:
+    if pa.types.is_float64(column.type) or pa.types.is_uint32(column.type):
         column = column.dictionary_encode()  # each number becomes a text once
     if pa.types.is_dictionary(column.type) and len(column.dictionary) <= len(column):
-        return _quoted(cell_texts(column.dictionary), mark).take(column.indices)
-    return _quoted(cell_texts(column), mark)
+        texts = _quoted(cell_texts(column.dictionary), mark)
+        # The last text is of rows without a value.
+        texts = join(pa.concat_arrays([texts, pa.array([b""], _BYTES)]), end)
+        return texts.take(column.indices.cast(pa.int64()).fill_null(len(texts) - 1))
+    texts = _quoted(cell_texts(column), mark)
+    return join(texts, end) if end else texts
 
 
 def _quoted(texts: pa.Array, mark: bytes) -> pa.Array:
@@ -166,11 +177,10 @@ def quoted_json(texts: pa.Array) -> pa.Array:
 
 def _list(array: pa.Array) -> pa.Array:
     """Return lists as JSON arrays; the values of all lists are rendered at once."""
-    lists = array if pa.types.is_list(array.type) else array.cast(pa.list_(array.type.value_type))
-    if lists.offset or lists.null_count:  # a slice, or values under nulls, in ``values``
-        lists = pa.concat_arrays([pc.take(lists, pa.array(range(len(lists)), pa.int64()))])
-    values = json_texts(lists.values).fill_null(b"null").cast(pa.binary())
-    texts = pa.ListArray.from_arrays(lists.offsets, values, mask=lists.is_null())
+    values = json_texts(pc.list_flatten(array)).fill_null(b"null").cast(pa.binary())
+    lengths = pc.list_value_length(array).fill_null(0).to_numpy()
+    offsets = pa.array(np.append(0, np.cumsum(lengths)), pa.int32())
+    texts = pa.ListArray.from_arrays(offsets, values)
     # binary_join takes lists of binary, not of large_binary.
     inner = pc.binary_join(texts, pa.scalar(b",", pa.binary())).cast(_BYTES)
     return pc.if_else(array.is_valid(), join(b"[", inner, b"]"), _NULL)
@@ -184,35 +194,16 @@ def _struct(array: pa.Array) -> pa.Array:
     return pc.if_else(array.is_valid(), join(b"{", inner, b"}", empty), _NULL)
 
 
-def is_bytes(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type is one of bytes."""
-    return bool(
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_binary_view(kind)
-        or pa.types.is_fixed_size_binary(kind)
-    )
+def _one_of(*tests: Callable[[pa.DataType], bool]) -> Callable[[pa.DataType], bool]:
+    return lambda kind: any(test(kind) for test in tests)
 
 
-def is_list(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type is one of lists."""
-    return bool(
-        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    )
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_integer(kind)
-        or pa.types.is_boolean(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_null(kind)
-    )
-
-
-def _is_time(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_date(kind) or pa.types.is_time(kind) or pa.types.is_timestamp(kind))
-
+_t = pa.types
+#: Whether an Arrow type is one of bytes, of lists, of values whose text is also JSON, of times.
+is_bytes = _one_of(_t.is_binary, _t.is_large_binary, _t.is_binary_view, _t.is_fixed_size_binary)
+is_list = _one_of(_t.is_list, _t.is_large_list, _t.is_fixed_size_list)
+_is_plain = _one_of(_t.is_integer, _t.is_boolean, _t.is_decimal, _t.is_null)
+_is_time = _one_of(_t.is_timestamp, _t.is_date, _t.is_time)
 
 #: Types, their renderers, and whether the texts are strings of JSON.
 _RENDERERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], pa.Array], bool], ...]

@@ -1,7 +1,8 @@
 """CSV and TSV (RFC 4180), with or without a header, parsed by Arrow.
 
 All columns are read as text. CSV to CSV preserves every cell: leading zeros, dates, bytes that are
-not UTF-8, and the difference between an empty cell (null) and ``""`` (an empty text).
+not UTF-8, and the difference between an empty cell (null) and ``""`` (an empty text). Lines of a
+block without quotes pass through whole.
 """
 
 from __future__ import annotations
@@ -9,17 +10,21 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.column_text import TextSink, header_line, joined_cells
+from geolookup.files.lines import cut_lines
 from geolookup.files.row_streams import (
+    LINE,
+    Others,
     ReadOptions,
     RowNumbers,
     Rows,
@@ -42,15 +47,21 @@ _LINE_END = re.compile(rb"\r\n|\r|\n|\Z")
 def write_delimited(
     stream: Any, schema: pa.Schema, options: WriteOptions, delimiter: str
 ) -> TextSink:
-    """Return a sink of lines; with ``header`` the header is written at once."""
+    """Return a sink of lines; cells are appended to whole lines. A header is written at once."""
     delimiter = options.delimiter or delimiter
+    first = schema.names.index(LINE) + 1 if LINE in schema.names else 0
     if options.header:
-        stream.write(header_line(schema.names, delimiter))
-    return TextSink(stream, lambda batch: joined_cells(batch.columns, delimiter, b"\n"))
+        stream.write(header_line([*options.names, *schema.names[first:]], delimiter))
+
+    def render(batch: pa.RecordBatch) -> pa.Array:
+        lines = batch.columns[first - 1 : first] if first else []
+        return joined_cells(batch.columns[first:], delimiter, b"\n", lines)
+
+    return TextSink(stream, render)
 
 
 def read_delimited(stream: InputStream, options: ReadOptions, delimiter: str) -> Rows:
-    """Return the rows, all columns as text; threads parse blocks."""
+    """Return the rows: all columns as text, or for ``as_is`` the keys and whole lines."""
     delimiter = options.delimiter or delimiter
     blocks = _blocks(stream.plain, options.name, delimiter)
     first = next(blocks, b"")
@@ -61,12 +72,16 @@ def read_delimited(stream: InputStream, options: ReadOptions, delimiter: str) ->
     else:
         names = [f"column{at}" for at in range(1, len(names) + 1)]
     _check_header(names, options)
-    columns = options.keys if options.others == "dropped" and options.keys else names
-    # Texts that become cells again are large: they are not converted.
+    has_lines = options.others == "as_is"
     kind = pa.string() if options.others == "typed" else pa.large_string()
+    columns = names if options.others == "typed" else options.keys
     schema = pa.schema([(name, kind) for name in columns])
-    batches = _batches(chain([first] if first else [], blocks), names, schema, options, delimiter)
-    return Rows(schema, batches, numbers=RowNumbers(1 + int(options.header)))
+    if has_lines:
+        schema = schema.append(pa.field(LINE, pa.large_binary()))
+    parser = _parser(names, schema, options.others, delimiter)
+    batches = _batches(chain([first] if first else [], blocks), parser, options)
+    numbers = RowNumbers(1 + int(options.header))
+    return Rows(schema, batches, numbers=numbers, names=names if has_lines else ())
 
 
 def _blocks(plain: Any, name: str, delimiter: str) -> Iterator[bytes]:
@@ -103,36 +118,37 @@ def _check_header(names: list[str], options: ReadOptions) -> None:
     check_columns(options, names)
 
 
-def _batches(
-    blocks: Iterator[bytes],
-    names: list[str],
-    schema: pa.Schema,
-    options: ReadOptions,
-    delimiter: str,
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of blocks; TableFileError for a row that cannot be read."""
+def _parser(
+    names: list[str], schema: pa.Schema, others: Others, delimiter: str
+) -> Callable[[bytes], pa.RecordBatch]:
+    """Return a function from a block of whole records to their rows."""
     # Arrow receives numbers as names: a name can occur twice.
     numbers = [str(at) for at in range(len(names))]
+    has_lines = LINE in schema.names
+    is_typed = others == "typed"
+    read = numbers if is_typed else [str(names.index(key)) for key in schema.names if key != LINE]
+    kind = pa.string() if is_typed else pa.large_string()
     parse_options = arrow_csv.ParseOptions(
         delimiter=delimiter,
         newlines_in_values=True,
         ignore_empty_lines=len(names) > 1,  # in a file of one column, they are empty cells
-    )
-    is_whole = schema.names == names
-    convert_options = arrow_csv.ConvertOptions(
-        column_types=dict.fromkeys(numbers, schema.types[0]),
-        include_columns=numbers if is_whole else [str(names.index(key)) for key in schema.names],
-        check_utf8=options.others == "typed",
-        # An empty cell is null, "" is an empty text.
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-        null_values=[""],
     )
 
     def parse(block: bytes) -> pa.RecordBatch:
         if not block.endswith((b"\n", b"\r")):
             # Without a line end, a last empty cell after "" is an empty text, not null.
             block += b"\n"
+        has_returns = b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
+        is_plain = b'"' not in block and not has_returns
+        convert_options = arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(numbers, kind),
+            include_columns=numbers if has_lines and not is_plain else read,
+            check_utf8=is_typed,
+            # An empty cell is null, "" is an empty text.
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            null_values=[""],
+        )
         # With one thread, and all of it at once, errors of Arrow have the row number.
         read_options = arrow_csv.ReadOptions(
             use_threads=False, block_size=len(block) + 1, column_names=numbers
@@ -140,8 +156,25 @@ def _batches(
         table = arrow_csv.read_csv(
             pa.py_buffer(block), read_options, parse_options, convert_options
         )
-        return pa.record_batch([one.combine_chunks() for one in table.columns], schema=schema)
+        cells = {name: table[name].combine_chunks() for name in table.column_names}
+        columns = [cells[name] for name in read]
+        if has_lines and is_plain:
+            lines = pc.ascii_rtrim(cut_lines(block), "\r\n").cast(pa.large_binary())
+            is_row = pc.not_equal(lines, b"") if len(names) > 1 else None
+            columns.append(
+                lines if is_row is None or pc.all(is_row).as_py() else lines.filter(is_row)
+            )
+        elif has_lines:
+            columns.append(joined_cells([*cells.values()], delimiter))
+        return pa.record_batch(columns, schema=schema)
 
+    return parse
+
+
+def _batches(
+    blocks: Iterable[bytes], parse: Callable[[bytes], pa.RecordBatch], options: ReadOptions
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of blocks, parsed by threads; TableFileError for one that cannot be read."""
     passed = int(options.header)
     with in_order(parse, blocks) as batches:
         try:

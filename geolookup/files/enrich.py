@@ -1,14 +1,14 @@
 """A file with columns of answers after its own columns.
 
 Strategy: rows are read, enriched, counted and written a batch at a time. A thread writes while the
-next batches are read and looked up; other threads parse. Only the addresses and instants pass
-through the engine, with numbers as names: no new column has such a name. The engine always adds
-error codes, and whether anything is known; both are counted.
+next batches are read and looked up; other threads parse. The columns pass through the engine with
+numbers as names, with addresses and instants after them: no new column has such a name. The engine
+always adds error codes, and whether anything is known; both are counted.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,16 +42,15 @@ from geolookup.kernel.lookups import state_of
 from geolookup.parallel import in_order
 from geolookup.progress import Progress
 from geolookup.tables import enrich
-from geolookup.tables.generations import RowsWithoutGeneration
-from geolookup.tables.locate import CHUNK
+from geolookup.tables.generations import lines_of
 from geolookup.tables.take import of_table
 
 #: Names inside the engine of the addresses, the instants, and the instants of generations.
-_ADDRESS, _TIME, _AS_OF = "0", "1", "2"
+_ADDRESS, _TIME, _AS_OF = "-0", "-1", "-2"
 
 
 @dataclass(frozen=True, slots=True)
-class EnrichOptions:
+class FileOptions:
     """How to enrich a file."""
 
     column: str  # of the addresses
@@ -88,50 +87,50 @@ class Counts:
     invalid: int = 0
     private: int = 0
     seconds: float = 0.0
-    without_generation: RowsWithoutGeneration = field(default_factory=RowsWithoutGeneration)
+    without_generation: Counter[str] = field(default_factory=Counter)  # by reason
     notes: list[str] = field(default_factory=list)  # about rows that were not read
 
-    def report(self, engine: Engine) -> list[str]:
+    def report(self) -> list[str]:
         """Return lines about rows that were not read or answered, and the closing line."""
         without = self.without_generation
-        answered = self.rows - without.total - self.invalid - self.private
+        answered = self.rows - without.total() - self.invalid - self.private
         closing = (
             f"{count_text(self.rows, 'row')}, {self.located:,} located, "
             f"{answered - self.located:,} unknown, {self.invalid:,} invalid, "
             f"{self.private:,} private in {self.seconds:.1f} s"
         )
-        unanswered = without.lines(engine.generations()) if without.total else []
-        return [*self.notes, *unanswered, closing]
+        return [*self.notes, *lines_of(without), closing]
 
 
 class EnrichedRows:
-    """The rows of one file, enriched."""
+    """The rows of one file with new columns; ``schema`` is that of the batches."""
 
-    def __init__(self, engine: Engine, rows: Rows, options: EnrichOptions, counts: Counts) -> None:
+    def __init__(self, engine: Engine, rows: Rows, options: FileOptions, counts: Counts) -> None:
         self._rows, self._options, self._counts = rows, options, counts
-        #: the user's columns of rows that the engine has not returned yet
-        self._waiting: deque[pa.RecordBatch] = deque()
         with self._explain_errors():
-            self._keys = self._key_columns(_empty(rows.schema), 0).schema
-            self._reader = self._enrich(engine)
-        # keys | new columns | error code | known
+            empty = pa.record_batch(
+                [pa.nulls(0, one) for one in rows.schema.types], rows.schema.names
+            )
+            first = self._with_keys(empty, 0).schema
+            self._reader = self._enrich(engine, first)
+        # Columns of the file | keys | new columns | error code | known
         end = len(self._reader.schema) - 1 - (not options.error_code)
-        self._new = slice(len(self._keys), end)
+        self._new = slice(len(first), end)
         new = pa.schema([*self._reader.schema][self._new])
         # A generation has dictionaries of its own.
         new = new if options.as_of_column is None else plain_schema(new)
         self.schema = pa.schema([*rows.schema, *new], rows.schema.metadata)
-        twice = {*new.names} & {*rows.schema.names}
+        twice = {*new.names} & {*rows.schema.names, *rows.names}
         if twice:
             problem = f"column {min(twice)!r} exists already"
             raise TableFileError(rows.stream.name, problem, "pass --prefix")
 
-    def _enrich(self, engine: Engine) -> Any:
+    def _enrich(self, engine: Engine, schema: pa.Schema) -> Any:
         options, state = self._options, state_of(engine)
         fields = of_table(options.fields, schema=state.dataset.schema)
         return enrich(
             state,
-            pa.RecordBatchReader.from_batches(self._keys, self._key_batches()),
+            pa.RecordBatchReader.from_batches(schema, self._batches_with_keys()),
             *(field.path for field in fields if field != ERROR_CODE),
             ERROR_CODE.path,
             column=_ADDRESS,
@@ -147,43 +146,40 @@ class EnrichedRows:
             threads=options.threads,
         )
 
-    def _key_batches(self) -> Iterator[pa.RecordBatch]:
-        before = 0
-        for whole in self._rows.batches:
-            for begin in range(0, len(whole), CHUNK):  # the engine returns as many rows at a time
-                part = whole.slice(begin, CHUNK)
-                self._waiting.append(part)
-                yield self._key_columns(part, before + begin)
-            before += len(whole)
+    def _batches_with_keys(self) -> Iterator[pa.RecordBatch]:
+        begin = 0
+        for batch in self._rows.batches:
+            yield self._with_keys(batch, begin)
+            begin += len(batch)
 
-    def _key_columns(self, batch: pa.RecordBatch, begin: int) -> pa.RecordBatch:
+    def _with_keys(self, batch: pa.RecordBatch, begin: int) -> pa.RecordBatch:
+        """Return a batch with addresses and instants appended; ``begin`` is its first row."""
         options = self._options
-        columns = {_ADDRESS: column_at(batch, options.column)}
+        keys = {_ADDRESS: column_at(batch, options.column)}
         for name, column in ((_TIME, options.time_column), (_AS_OF, options.as_of_column)):
             if column is not None:
                 times = column_at(batch, column)
-                columns[name] = unix_seconds(times, options.time_zone, begin)
-        return pa.record_batch([*columns.values()], [*columns])
+                keys[name] = unix_seconds(times, options.time_zone, begin)
+        names = [str(at) for at in range(len(batch.columns))]
+        return pa.record_batch([*batch.columns, *keys.values()], [*names, *keys])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches to write, in the order of the rows, and count them."""
         options, counts = self._options, self._counts
         keep = options.on_invalid is not None or self._rows.malformed is not None
         invalid_rows = InvalidRows(self._rows.stream.name, options.column, options.clean, keep)
+        width = len(self._rows.schema)
         with self._explain_errors():
             for batch in self._reader:
-                rows, (codes, is_known) = self._waiting.popleft(), batch.columns[-2:]
+                codes, is_known = batch.columns[-2:]
                 is_invalid = pc.equal(codes, InvalidAddressError.code).fill_null(False)
-                invalid_rows.add(batch.column(_ADDRESS), is_invalid.to_numpy(False))
-                counts.rows += len(rows)
+                invalid_rows.add(batch.column(width), is_invalid)
+                counts.rows += len(batch)
                 counts.located += is_known.true_count
                 counts.invalid += is_invalid.true_count
                 counts.private += pc.equal(codes, PrivateAddressError.code).true_count
-                new = batch.columns[self._new]
-                if options.as_of_column is not None:
-                    types = self.schema.types[len(rows.columns) :]
-                    new = [column.cast(kind) for column, kind in zip(new, types, strict=True)]
-                yield pa.record_batch([*rows.columns, *new], schema=self.schema)
+                new = map(pa.Array.cast, batch.columns[self._new], self.schema.types[width:])
+                yield pa.record_batch([*batch.columns[:width], *new], schema=self.schema)
         counts.notes += invalid_rows.notes()
 
     @contextmanager
@@ -198,15 +194,11 @@ class EnrichedRows:
             raise self._rows.error(error, remedy_of(error)) from error
 
 
-def _empty(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.record_batch([pa.nulls(0, kind) for kind in schema.types], schema=schema)
-
-
 def enrich_file(
     engine: Engine,
     source: TableFile,
     target: TableFile,
-    options: EnrichOptions,
+    options: FileOptions,
     *,
     force: bool = True,
 ) -> Counts:
@@ -217,18 +209,17 @@ def enrich_file(
     """
     counts, progress = Counts(), Progress()
     keys, write = options.keys(), _writer(target)
-    others: Others = "as_is" if source.format.is_like(target.format) else "typed"
+    is_same = source.format is target.format
+    others: Others = "as_is" if is_same else "typed"
     name, delimiter = input_name(source.path), options.delimiter
     read_options = ReadOptions(name, (*keys,), others, delimiter, options.header, key_options=keys)
-    write_options = WriteOptions(
-        delimiter if source.format is target.format else None, options.header
-    )
     if options.threads is not None:
         pa.set_cpu_count(options.threads)  # limits Arrow's own threads
     with open_table(source, read_options) as rows:
         answers = EnrichedRows(engine, rows, options, counts)
         with open_output(target.path, target.packing, force=force) as out:
-            sink = write(out, answers.schema, write_options)
+            own = delimiter if is_same else None
+            sink = write(out, answers.schema, WriteOptions(own, options.header, rows.names))
             try:
                 with in_order(sink.write, answers.batches(), 1) as written:
                     for _ in written:

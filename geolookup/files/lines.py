@@ -38,6 +38,7 @@ from geolookup.filesystem.signatures import START_BYTES
 
 _BLOCK = 1 << 22
 _NEWLINE = 10
+_ROW = re.compile(r"in row (\d+)")
 _KEY = re.compile(r"Column\(/(.+?)\)")
 #: Arrow crashes when it infers types of great depth; this is its own limit for IPC files.
 _DEEPEST = 64
@@ -55,18 +56,21 @@ class Lines:
     @classmethod
     def of(cls, block: bytes, first: int) -> Lines:
         """Return the lines of a block; its first line has the number ``first``."""
-        if not block.endswith(b"\n"):
-            block += b"\n"
-        # b"a\n\nb\n": ends 2 3 5, bounds 0 2 3 5, texts "a\n", "\n" (dropped), "b\n".
-        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) + 1
-        # The block itself is the memory of the texts: each begins after a line feed.
-        bounds = np.concatenate([[0], ends]).astype(np.int64)
-        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(block)]
-        texts = pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
-        texts = pc.ascii_trim_whitespace(texts).cast(pa.large_binary())
+        texts = pc.ascii_trim_whitespace(cut_lines(block)).cast(pa.large_binary())
         not_blank = pc.greater(pc.binary_length(texts), 0)
         numbers = np.flatnonzero(not_blank.to_numpy(zero_copy_only=False)) + first
         return cls(texts.filter(not_blank), numbers)
+
+
+def cut_lines(block: bytes) -> pa.Array:
+    """Return the lines of a block, each with its line feed, as large_string without a copy."""
+    if not block.endswith(b"\n"):
+        block += b"\n"
+    # b"a\n\nb\n": ends 2 3 5, bounds 0 2 3 5.
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) + 1
+    bounds = np.append(0, ends).astype(np.int64)
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(block)]
+    return pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
 
 
 def lines_of(plain: Any, name: str) -> Iterator[Lines]:
@@ -176,15 +180,24 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
     """
     # Arrow crashes on a bare ``null`` before the first object.
     if not pc.all(pc.starts_with(lines.texts, b"{")).as_py():
-        raise _error(lines, schema)
+        raise _error(lines)
     if schema is None or unexpected == "infer":  # Arrow makes types that are as deep as the values
         _check_values(lines)
     try:
-        table = _table(lines, schema, unexpected)
+        data = bytes_of(join(lines.texts, b"\n"))
+        table = arrow_json.read_json(
+            pa.BufferReader(data),
+            # One block: an object is never cut at the end of a block.
+            arrow_json.ReadOptions(use_threads=False, block_size=max(data.size, 1)),
+            arrow_json.ParseOptions(
+                explicit_schema=schema,
+                unexpected_field_behavior="infer" if schema is None else unexpected,
+            ),
+        )
     except pa.ArrowInvalid as error:
-        raise _error(lines, schema, str(error)) from None  # Arrow's text quotes cells
+        raise _error(lines, str(error)) from None  # Arrow's text quotes cells
     if table.num_rows != len(lines.texts):  # "{} {}" in one line is two objects for Arrow
-        raise _error(lines, schema)
+        raise _error(lines)
     return table
 
 
@@ -206,39 +219,16 @@ def _check_values(lines: Lines) -> None:
             raise TextError(problem, "flatten or repair them", int(lines.numbers[at]))
 
 
-def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
-    data = bytes_of(join(lines.texts, b"\n"))
-    return arrow_json.read_json(
-        pa.BufferReader(data),
-        # One block: an object is never cut at the end of a block.
-        arrow_json.ReadOptions(use_threads=False, block_size=max(data.size, 1)),
-        arrow_json.ParseOptions(
-            explicit_schema=schema,
-            unexpected_field_behavior="infer" if schema is None else unexpected,
-        ),
-    )
-
-
-def _error(lines: Lines, schema: pa.Schema | None, cause: str = "") -> TextError:
-    """Return the error for the first of lines that Arrow refuses."""
+def _error(lines: Lines, cause: str = "") -> TextError:
+    """Return the error for the first line that is no object, or for the cause that Arrow states."""
     for number, text in zip(lines.numbers, lines.texts, strict=True):
         if _object(text.as_py()) is None:
             return _no_object(number)
-    first, end = 0, len(lines.texts)
-    while end - first > 1:
-        # Bisection: log2(n) parses of a block instead of one for each line.
-        middle = (first + end) // 2
-        # Lines before ``first`` agree in their types; the first that differs is before ``end``.
-        try:
-            _table(Lines(lines.texts[:middle], lines.numbers), schema, "ignore")
-        except pa.ArrowInvalid as error:
-            end, cause = middle, str(error)
-        else:
-            first = middle
-    key = _KEY.search(cause)
+    row, key = _ROW.search(cause), _KEY.search(cause)
     member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
     problem = f"{member} changes its type, occurs twice or is malformed"
-    return TextError(problem, "write each once, with one type", int(lines.numbers[first]))
+    number = int(lines.numbers[int(row[1])]) if row else None
+    return TextError(problem, "write each once, with one type", number)
 
 
 def _no_object(line: int) -> TextError:

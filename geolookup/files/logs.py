@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.cleaning import node_address
+from geolookup.contract.localtime import EARLIEST, LATEST
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.lines import Lines, lines_of
@@ -29,7 +30,7 @@ from geolookup.files.row_streams import (
     explained_batches,
 )
 from geolookup.files.text_blocks import TextError
-from geolookup.files.timestamps import named_month_seconds
+from geolookup.files.timestamps import date_seconds
 from geolookup.parallel import in_order
 from geolookup.tables.times import Bools
 
@@ -169,7 +170,9 @@ def _splitter(pattern: str) -> _Split:
             }
         # Many lines have the time of the line before.
         times = columns[TIME].cast(_TEXT, safe=False).dictionary_encode()
-        seconds, valid = named_month_seconds(pc.replace_substring(times.dictionary, "] ", ""))
+        texts = pc.replace_substring(times.dictionary, "] ", "")
+        seconds, valid, has_offset = date_seconds(texts)
+        valid &= has_offset & (seconds >= EARLIEST) & (seconds < LATEST)
         at = times.indices.fill_null(-1).to_numpy()
         wrong = ~np.append(valid, False)[at]  # the last item is of malformed lines
         columns[TIME] = pa.array(np.append(seconds, 0)[at]).cast(_SECONDS)

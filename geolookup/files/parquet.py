@@ -32,8 +32,6 @@ _BUFFER = 1 << 20
 #: A row group of the output ends at this number of rows or bytes, whichever comes first.
 _GROUP_ROWS = 1 << 20
 _GROUP_BYTES = 1 << 26
-#: Rows that decide whether a column's values repeat.
-_SAMPLE = 1 << 14
 
 
 def read_parquet(stream: InputStream, options: ReadOptions) -> Rows:
@@ -103,7 +101,6 @@ class GroupSink:
                 self._schema,
                 compression="zstd",
                 compression_level=self._level,
-                use_dictionary=_repeating_columns(table.slice(0, _SAMPLE)),
             )
         self._writer.write_table(table, row_group_size=max(self._rows, 1))
         self._waiting, self._rows, self._bytes = [], 0, 0
@@ -133,22 +130,6 @@ def _sorted(table: pa.Table, names: Sequence[str]) -> pa.Table:
         return table
     texts = pa.table([table[name].cast(pa.string()) for name in names], names)
     return table.take(pc.sort_indices(texts, [(name, "ascending") for name in names]))
-
-
-def _repeating_columns(sample: pa.Table) -> list[str] | bool:
-    """Return the columns with repeated values; for others a dictionary saves no space.
-
-    Columns inside lists count as such. True for all columns, if a type is nested otherwise.
-    """
-    names = []
-    for field, column in zip(sample.schema, sample.columns, strict=True):
-        if not pa.types.is_nested(field.type):
-            names += [field.name] * (len(pc.unique(column)) <= len(column) // 2)
-        elif pa.types.is_list(field.type) and not pa.types.is_nested(field.type.value_type):
-            names.append(f"{field.name}.list.element")  # as Parquet names it
-        else:
-            return True
-    return names
 
 
 def _plain(column: pa.Array) -> pa.Array:

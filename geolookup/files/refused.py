@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
 from geolookup.contract.cleaning import would_clean
 from geolookup.errors import TableFileError
+from geolookup.tables.locate import is_text
 
 #: Invalid rows of a file that are examined.
 _MOST = 1000
@@ -27,41 +26,29 @@ class InvalidRows:
     examined: int = 0
     cleanable: int = 0
 
-    def add(self, addresses: Any, is_invalid: NDArray[np.bool_]) -> None:
+    def add(self, addresses: pa.Array, is_invalid: pa.BooleanArray) -> None:
         """Add n rows; TableFileError if they are the first, and texts but no addresses."""
-        rows = np.flatnonzero(is_invalid)
-        texts = [] if self.clean else _texts(addresses, rows[: _MOST - self.examined].tolist())
-        self.examined += len(texts)
-        self.cleanable += would_clean(texts)
-        has_texts = len(rows) == len(addresses) > addresses.null_count
+        if not self.clean and is_text(addresses.type):
+            invalid = addresses.filter(is_invalid).drop_null()[: _MOST - self.examined]
+            texts = invalid.cast(pa.large_binary()).to_pylist()
+            self.examined += len(texts)
+            self.cleanable += would_clean(text.decode("utf-8", "replace") for text in texts)
+        rows = is_invalid.true_count
+        has_texts = rows == len(addresses) > addresses.null_count
         if has_texts and not self.sampled and not self.keep:
-            first = f"the first {len(rows):,} rows hold" if len(rows) > 1 else "the row holds"
-            problem = f"{first} no address in column {self.column!r}"
-            raise TableFileError(self.name, problem, self._remedy())
+            first = f"the first {rows:,} rows hold" if rows > 1 else "the row holds"
+            remedy = "name another by --ip-column; annotate and grep find addresses in any text"
+            raise TableFileError(
+                self.name,
+                f"{first} no address in column {self.column!r}",
+                "pass --clean" if self.cleanable else remedy,
+            )
         self.sampled = self.sampled or len(addresses)
-
-    def _remedy(self) -> str:
-        if self.cleanable:
-            return "pass --clean"
-        return "name another by --ip-column; annotate and grep find addresses in any text"
 
     def notes(self) -> list[str]:
         """Return a line about rows that ``--clean`` would read, if any."""
         if not self.cleanable:
             return []
-        of = f"{self.cleanable:,} of {self.examined:,} invalid rows"
         first = "the first " if self.examined == _MOST else ""
-        return [f"{self.name}: --clean would read {of}".replace(" of ", f" of {first}", 1)]
-
-
-def _texts(addresses: Any, rows: list[int]) -> list[str]:
-    """Return the texts of rows; bytes, nulls, and texts that are not UTF-8 are skipped."""
-    texts = []
-    for row in rows:
-        try:
-            value = addresses[row].as_py()
-        except UnicodeDecodeError:
-            continue
-        if isinstance(value, str):
-            texts.append(value)
-    return texts
+        would = f"{self.cleanable:,} of {first}{self.examined:,} invalid rows"
+        return [f"{self.name}: --clean would read {would}"]

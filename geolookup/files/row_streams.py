@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -23,8 +23,8 @@ from geolookup.tables.row_notes import row_of
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
 Others = Literal["as_is", "typed", "dropped"]
-#: The column of whole lines that the reader of JSON lines adds for ``as_is``, after the keys. The
-#: columns after it are new.
+#: The column of whole lines that readers of CSV and JSON lines add for ``as_is``, after the keys.
+#: The columns after it are new.
 LINE = "\0line"
 #: Blocks of lines whose numbers are kept, and malformed lines that a message lists.
 _BLOCKS, _LISTED = 64, 5
@@ -62,6 +62,7 @@ class WriteOptions:
 
     delimiter: str | None = None  # None: the format's own
     header: bool = True  # of CSV: whether the first row names the columns
+    names: Sequence[str] = ()  # of CSV: the columns in the whole lines of rows
 
 
 class RowNumbers:
@@ -116,6 +117,7 @@ class Rows:
     numbers: RowNumbers = field(default_factory=RowNumbers)
     malformed: MalformedLines | None = None  # of a log, filled in while the rows are read
     dropped: set[str] = field(default_factory=set)  # members of JSON without a column
+    names: Sequence[str] = ()  # of CSV: the columns in whole lines
     stream: Any = None  # the InputStream of an open file
 
     def fraction(self, done: int) -> float | None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, NETWORK, OWN, Field
 from geolookup.dataset.arrow_files import without_dictionary
@@ -73,11 +72,9 @@ class Summary:
         self.traffic = traffic
         dataset = self._state.dataset
         intervals = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)
-        self._addresses_by_interval = np.zeros(intervals, np.int64)
-        #: private addresses; None if no field is known for them
-        self._private_by_interval = (
-            np.zeros(intervals, np.int64) if any(field.private for field in fields) else None
-        )
+        self._has_private = any(field.private for field in fields)
+        #: addresses by interval: public ones, and private ones if a field may be known for them
+        self._counts = np.zeros((1 + self._has_private, intervals), np.int64)
         self.addresses = 0
         self.invalid = 0
         self.private = 0
@@ -88,9 +85,8 @@ class Summary:
     @property
     def located(self) -> int:
         """Public addresses about which something is known."""
-        intervals = np.flatnonzero(self._addresses_by_interval).astype(np.int32)
-        has_answer = is_known(self._state, intervals)
-        return int(self._addresses_by_interval[intervals[has_answer]].sum())
+        intervals = np.flatnonzero(self._counts[0]).astype(np.int32)
+        return int(self._counts[0][intervals[is_known(self._state, intervals)]].sum())
 
     def totals(self) -> dict[str, int]:
         """Return the number of addresses, of each kind and of each family."""
@@ -133,10 +129,10 @@ class Summary:
         self.invalid += int(is_invalid.sum())
         self.private += int(is_private.sum())
         self.ipv6 += int((intervals.families[is_public] == 6).sum())
-        np.add.at(self._addresses_by_interval, ids[is_public], 1)
-        if self._private_by_interval is not None:
+        np.add.at(self._counts[0], ids[is_public], 1)
+        if self._has_private:
             every = with_private(self._state, addresses, intervals)
-            np.add.at(self._private_by_interval, every[is_private], 1)
+            np.add.at(self._counts[1], every[is_private], 1)
         if self.traffic is not None:
             self.traffic.add(addresses, ids, instants, statuses)
         return is_invalid
@@ -146,19 +142,8 @@ class Summary:
 
         Private addresses count in OWN, if a field is known for them.
         """
-        by_interval = self._addresses_by_interval
-        if table == OWN and self._private_by_interval is not None:
-            by_interval = by_interval + self._private_by_interval
+        by_interval = self._counts.sum(axis=0) if table == OWN else self._counts[0]
         intervals = np.flatnonzero(by_interval).astype(np.int32)
-        rows = self._rows(table, intervals)
-        size = self._state.dataset.row_counts()[table]
-        # A sum of float64 is exact up to 2^53.
-        counts = np.bincount(rows, by_interval[intervals], size)
-        if len(counts) > size:
-            raise outside(self._state.dataset.path)
-        return counts.astype(np.int64)
-
-    def _rows(self, table: str, intervals: NDArray[np.int32]) -> NDArray[np.uint32]:
         rows, none = np.empty(len(intervals), np.uint32), np.empty(0, np.uint32)
         if table == OWN:
             self._state.take_own_rows(intervals, rows)
@@ -166,7 +151,12 @@ class Summary:
             # ``take_rows`` skips the table of an empty column.
             columns = {LOCATION: none, NETWORK: none, table: rows}
             self._state.take_rows(intervals, columns[LOCATION], columns[NETWORK])
-        return rows
+        size = self._state.dataset.row_counts()[table]
+        # A sum of float64 is exact up to 2^53.
+        counts = np.bincount(rows, by_interval[intervals], size)
+        if len(counts) > size:
+            raise outside(self._state.dataset.path)
+        return counts.astype(np.int64)
 
     def places(self) -> tuple[F64, F64, F64]:
         """Return the coordinates in degrees, NaN if unknown, and addresses of each location."""
@@ -253,7 +243,7 @@ def _count_rows(
         is_invalid = summary.add(
             addresses, clean=column.clean, instants=instants, statuses=statuses
         )
-        invalid.add(addresses, is_invalid)
+        invalid.add(addresses, pa.array(is_invalid))
         progress.show(summary.addresses, rows.fraction(done + len(batch)))
     summary.notes += [*invalid.notes(), *rows.notes()]
 

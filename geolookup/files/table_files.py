@@ -19,9 +19,9 @@ from geolookup.files.delimited import read_delimited, write_delimited
 from geolookup.files.lines import read_json, read_list, write_json
 from geolookup.files.logs import LINES, SHAPES, read_log
 from geolookup.files.parquet import read_parquet, write_parquet
-from geolookup.files.row_streams import Others, ReadOptions, Rows, WriteOptions, column_at
+from geolookup.files.row_streams import ReadOptions, Rows, WriteOptions, column_at
 from geolookup.filesystem.unpacking import compression
-from geolookup.tables.locate import address_reader
+from geolookup.tables.locate import check_type
 
 #: The options that name columns, for messages.
 IP_COLUMN, TIME_COLUMN = "--ip-column", "--local-time-column"
@@ -42,17 +42,12 @@ class TableFormat:
     read: _Read
     write: _Write | None = None  # None: it is read only
     is_text: bool = True
-    is_delimited: bool = False
-
-    def is_like(self, other: TableFormat) -> bool:
-        """Return whether columns pass ``as_is``: also from CSV to TSV."""
-        return self is other or (self.is_delimited and other.is_delimited)
 
 
 def _delimited(name: str, delimiter: str) -> TableFormat:
     read = partial(read_delimited, delimiter=delimiter)
     write = partial(write_delimited, delimiter=delimiter)
-    return TableFormat(name, (f".{name}",), read, write, is_delimited=True)
+    return TableFormat(name, (f".{name}",), read, write)
 
 
 FORMATS = {
@@ -172,7 +167,7 @@ def open_addresses(
     )
     with open_table(file, options) as rows:
         try:
-            address_reader(column_at(rows.schema.empty_table(), column.name).type)
+            check_type(column_at(rows.schema.empty_table(), column.name).type)
         except TypeError as error:
             raise TableFileError(name, str(error), f"name another by {IP_COLUMN}") from error
         yield rows
@@ -180,7 +175,5 @@ def open_addresses(
 
 def column_names(file: TableFile) -> list[str]:
     """Return the names of the columns; raises TableFileError if the file cannot be read."""
-    # Cells of CSV need not be UTF-8 to read its names.
-    others: Others = "as_is" if file.format.is_delimited else "typed"
-    with open_table(file, ReadOptions(file.path, (), others)) as rows:
+    with open_table(file, ReadOptions(file.path, (), "typed")) as rows:
         return list(rows.schema.names)

@@ -1,7 +1,7 @@
 """Columns of times in tables and logs to Unix seconds.
 
-Strategy: a pattern recognises the form of each text. Arrow reads ISO 8601 and the parts of dates
-with the name of a month. A text that could mean two instants is refused.
+Strategy: one pattern has the parts of all dates, and whole columns of digits become numbers. A text
+that could mean two instants is refused.
 """
 
 from __future__ import annotations
@@ -16,19 +16,22 @@ from geolookup.tables.locate import is_text
 from geolookup.tables.row_notes import RowNote
 from geolookup.tables.times import PER_SECOND, Bools, Clock, Instants, Int64
 
-_NUMBER = r"^-?[0-9]+(\.[0-9]*)?$"
-_ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
-#: Unknown to Arrow: digits beyond microseconds (Docker and Go write them), and UTC by name.
-_FINER = r"^([0-9-]{10}[T ][0-9:]{8}\.[0-9]{6})[0-9]{1,3}"
-_ISO_IN_UTC = r"^([0-9-]{10}[T ][0-9:.]+) ?UTC$"
-_ISO_WITH_OFFSET = _ISO + r"[T ][0-9:.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
-#: Of mail (RFC 5322, section 3.3), HTTP (RFC 9110, section 5.6.7) and the common log format.
-_NAMED_MONTH = (
-    r"^(?:[a-z]{3}, *)?(?P<day>[0-9]{1,2})[/ ]+(?P<month>[a-z]{3})[/ ]+(?P<year>[0-9]{4})[: ]+"
-    r"(?P<hour>[01][0-9]|2[0-3]):(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9]|60))? +"
-    r"(?:(?P<sign>[+-])(?P<east_hour>[01][0-9]|2[0-3])(?P<east_minute>[0-5][0-9])|gmt|utc?|z)$"
+_NUMBER = r"^-?[0-9]{1,30}(\.[0-9]{1,30})?$"
+#: 2000-10-10 becomes 10 #10 2000: the order of other dates.
+_ISO = r"^([0-9]{4})-([0-9]{2})-([0-9]{2})"
+#: Of ISO 8601, mail (RFC 5322, section 3.3), HTTP (RFC 9110, section 5.6.7) and the common log
+#: format, in lower case.
+_DATE = (
+    r"^(?:[a-z]{3}, *)?(?P<day>[0-9]{1,2})[/ ]+(?P<month>[a-z]{3}|#[0-9]{2})[/ ]+(?P<year>[0-9]{4})"
+    r"(?:[t: ]+(?P<hour>[01][0-9]|2[0-3]):(?P<minute>[0-5][0-9])"
+    r"(?::(?P<second>[0-5][0-9]|60)(?:\.[0-9]{1,9})?)?"
+    r"(?: *(?P<zone>(?P<sign>[+-])(?P<east_hour>[01][0-9]|2[0-3])(?::?(?P<east_minute>[0-5][0-9]))?"
+    r"|gmt|utc?|z))?)?$"
 )
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
+_MONTHS = [
+    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    *(f"#{month:02d}" for month in range(1, 13)),
+]
 #: From here on, numbers are milliseconds: as seconds they would be after the year 5138.
 _MILLISECONDS = 10**11
 _NAME_ZONE = "pass --time-zone, such as UTC"
@@ -73,36 +76,28 @@ def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> p
     if pa.types.is_timestamp(kind) and kind.tz is None:
         if zone is None:
             raise InstantError("the timestamps have no time zone", _NAME_ZONE)
-        return _in_zone(column, zone, begin)
+        ticks, absent = column.cast(pa.int64()).fill_null(0).to_numpy(), _absent(column)
+        local = ticks // PER_SECOND[kind.unit]  # rounded down
+        return pa.array(_in_zone(local, absent, zone, begin), mask=absent)
     return column
 
 
 def _of_texts(column: pa.Array, zone: str | None, begin: int) -> pa.Array:
     texts = pc.ascii_trim_whitespace(column)
-    texts = pc.replace_substring_regex(texts, _FINER, r"\1")
-    texts = pc.replace_substring_regex(texts, _ISO_IN_UTC, r"\1Z")
     is_number = pc.match_substring_regex(texts, _NUMBER)
-    is_iso = pc.match_substring_regex(texts, _ISO)
-    has_offset = pc.match_substring_regex(texts, _ISO_WITH_OFFSET)
-    numbers, exact, naive, others = (
-        pc.if_else(rows, texts, pa.scalar(None, _TEXT))
-        for rows in (
-            is_number,
-            has_offset,
-            pc.and_not(is_iso, has_offset),
-            pc.invert(pc.or_(is_number, is_iso)),
-        )
-    )
+    null = pa.scalar(None, _TEXT)
+    numbers = pc.if_else(is_number, texts, null)
+    dates = pc.if_else(is_number, null, texts)
+    seconds, valid, has_offset = date_seconds(dates)
+    absent = _absent(dates)
+    _refuse(~valid & ~absent, *_UNKNOWN_FORM, begin)
+    is_local = ~has_offset & ~absent
     if zone is None:
-        _refuse(~_absent(naive), "a time has no offset", _NAME_ZONE, begin)
-    seconds, valid = named_month_seconds(others)
-    _refuse(~valid & ~_absent(others), *_UNKNOWN_FORM, begin)
-    return pc.coalesce(
-        _of_numbers(_cast(numbers, pa.float64(), begin), begin),
-        _whole_seconds(_cast(exact, pa.timestamp("us", "UTC"), begin)),
-        _in_zone(_cast(naive, pa.timestamp("us"), begin), zone or "UTC", begin),
-        pa.array(seconds, mask=_absent(others)),
-    )
+        _refuse(is_local, "a time has no offset", _NAME_ZONE, begin)
+    elif is_local.any():
+        seconds = np.where(is_local, _in_zone(seconds, ~is_local, zone, begin), seconds)
+    numbers = _of_numbers(numbers.cast(pa.float64()), begin)
+    return pc.coalesce(numbers, pa.array(seconds, mask=absent))
 
 
 def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
@@ -113,12 +108,11 @@ def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
     return pa.array(seconds.astype(np.int64), mask=_absent(numbers))
 
 
-def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
+def _in_zone(local: Int64, absent: Bools, zone: str, begin: int) -> Int64:
     """Return the Unix seconds of local times; raises InstantError for no second or two seconds.
 
     Times outside the range of the contract stay outside it: the engine refuses them.
     """
-    absent, local = _absent(times), _whole_seconds(times).fill_null(0).to_numpy()
     local = np.clip(local, EARLIEST - 2 * DAY, LATEST + 2 * DAY)  # a sum could overflow
     clock = Clock([None, zone], 0)
     # Berlin, 2026-10-25 02:30: +02:00 the day before and +01:00 the day after; both instants have
@@ -129,7 +123,7 @@ def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
     is_one = (is_earlier != is_later) | (is_earlier & (earlier == later))
     problem = "a local time occurs twice or never, because clocks change"
     _refuse(~is_one & ~absent, problem, "write its offset", begin)
-    return pa.array(np.where(is_earlier, earlier, later), mask=absent)
+    return np.where(is_earlier, earlier, later)
 
 
 def _offsets(clock: Clock, seconds: Int64) -> Int64:
@@ -143,56 +137,37 @@ def _offsets(clock: Clock, seconds: Int64) -> Int64:
     return offsets
 
 
-def named_month_seconds(texts: pa.Array) -> tuple[Int64, Bools]:
-    """Return the Unix seconds of n dates with the name of a month, and whether each is one.
+def date_seconds(texts: pa.Array) -> tuple[Int64, Bools, Bools]:
+    """Return the Unix seconds of n dates, whether each is a date, and whether it has an offset.
 
-    The seconds of others are undefined. A leap second (:60) is the second after it.
+    The seconds of others are undefined, those without an offset are local. A leap second (:60) is
+    the second after it.
     """
-    parts = pc.extract_regex(pc.ascii_lower(texts), _NAMED_MONTH)
+    texts = pc.replace_substring_regex(pc.ascii_lower(texts), _ISO, r"\3 #\2 \1")
+    parts = pc.extract_regex(texts, _DATE)
     names = [field.name for field in parts.type]
     part = {name: pc.struct_field(parts, name).fill_null("") for name in names}
-    month = pc.index_in(part.pop("month"), value_set=pa.array(_MONTHS.split(), _TEXT))
-    west = pc.equal(part.pop("sign"), "-").to_numpy(zero_copy_only=False)
+    month = pc.index_in(part.pop("month"), value_set=pa.array(_MONTHS, _TEXT))
+    west, no_offset = (
+        pc.equal(part.pop(name), text).to_numpy(zero_copy_only=False)
+        for name, text in (("sign", "-"), ("zone", ""))
+    )
     number = {name: _digits(column) for name, column in part.items()}
-    valid = ~_absent(parts) & ~_absent(month) & (number["year"] >= 2) & (number["day"] >= 1)
-    valid &= number["year"] <= 9998
-    months = (number["year"] - 1970) * 12 + month.fill_null(0).to_numpy().astype(np.int64)
+    valid = ~_absent(parts) & ~_absent(month) & (number["day"] >= 1)
+    months = (number["year"] - 1970) * 12 + month.fill_null(0).to_numpy().astype(np.int64) % 12
     begins = np.where(valid, months, 0).astype("M8[M]")
     first = begins.astype("M8[D]").astype(np.int64)
     # The first of the next month less the first of this: 28 to 31 days.
     valid &= number["day"] <= (begins + 1).astype("M8[D]").astype(np.int64) - first
     east = (number["east_hour"] * 60 + number["east_minute"]) * np.where(west, -60, 60)
     clock = number["hour"] * 3600 + number["minute"] * 60 + number["second"]
-    return (first + number["day"] - 1) * DAY + clock - east, valid
+    return (first + number["day"] - 1) * DAY + clock - east, valid, ~no_offset
 
 
 def _digits(texts: pa.Array) -> Int64:
     """Return texts of digits as numbers, 0 for an empty text."""
     numbers: Int64 = pc.if_else(pc.equal(texts, ""), "0", texts).cast(pa.int64()).to_numpy()
     return numbers
-
-
-def _whole_seconds(times: pa.Array) -> pa.Array:
-    """Return timestamps as Unix seconds, rounded down (Arrow's division rounds towards zero)."""
-    ticks = times.cast(pa.int64())
-    seconds = ticks.fill_null(0).to_numpy() // PER_SECOND[times.type.unit]
-    return pa.array(seconds, mask=_absent(ticks))
-
-
-def _cast(texts: pa.Array, kind: pa.DataType, begin: int) -> pa.Array:
-    try:
-        return texts.cast(kind)
-    except pa.ArrowInvalid:
-        first, end = 0, len(texts)
-        while end - first > 1:  # bisection to the first row that is refused
-            middle = (first + end) // 2
-            try:
-                texts.slice(first, middle - first).cast(kind)
-            except pa.ArrowInvalid:
-                end = middle
-            else:
-                first = middle
-        raise InstantError(*_UNKNOWN_FORM, begin + first) from None
 
 
 def _absent(column: pa.Array) -> Bools:

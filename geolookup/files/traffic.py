@@ -17,7 +17,7 @@ from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST
 from geolookup.dataset.intervals import F64
 from geolookup.dataset.runs import distinct
-from geolookup.files.distinct import DistinctAddresses
+from geolookup.tables.locate import parse_chunk
 from geolookup.tables.row_tables import row_tables
 from geolookup.tables.take import Taker, of_table
 from geolookup.tables.times import Clock, Instants, Int64
@@ -44,6 +44,13 @@ STATUSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 HOSTING = ("hosting", "other kinds", "unknown")
 
 
+_ADDRESS = pa.binary(16)
+#: Of an IPv4-mapped address, ::ffff:0:0/96, the lower half without the IPv4 address.
+_MAPPED = np.uint64(0xFFFF << 32)
+#: Addresses that wait, at least, before they are counted.
+_WAITING = 1 << 18
+
+
 class Traffic:
     """Counts of the requests of any number of files.
 
@@ -62,7 +69,8 @@ class Traffic:
         self._kind_of = pc.if_else(is_hosting, 0, 1).fill_null(2).to_numpy().astype(np.int64)
         self.statuses = np.zeros((len(self.countries) + 1, len(STATUSES)), np.int64)
         self.hosting = np.zeros((len(self.countries) + 1, len(HOSTING)), np.int64)
-        self.distinct = DistinctAddresses()
+        #: distinct addresses of 16 bytes, and further ones that may repeat
+        self._distinct, self._waiting = pa.array([], _ADDRESS), [pa.array([], _ADDRESS)]
         self.times = Times()
         self.hours = LocalHours(state)
 
@@ -76,7 +84,7 @@ class Traffic:
         """Count n rows: their addresses, interval ids, instants and status codes."""
         is_public = intervals >= 0
         mask, intervals = pa.array(is_public), intervals[is_public]
-        self.distinct.add(addresses.filter(mask))
+        self._add_distinct(addresses.filter(mask))
         rows = {table: np.empty(len(intervals), np.uint32) for table in (LOCATION, NETWORK)}
         self._state.take_rows(intervals, *rows.values())
         countries = self._country_of[rows[LOCATION]]
@@ -91,6 +99,21 @@ class Traffic:
             seconds = instants.seconds[is_public][timed]
             self.times.add(seconds)
             self.hours.add(intervals[timed], seconds)
+
+    def _add_distinct(self, addresses: pa.Array) -> None:
+        parsed = parse_chunk(addresses)
+        low = np.where(parsed.family == 4, parsed.low | _MAPPED, parsed.low)
+        halves = np.stack([parsed.high, low], axis=1).astype(">u8")
+        buffers = [None, pa.py_buffer(halves)]
+        self._waiting.append(pa.Array.from_buffers(_ADDRESS, len(halves), buffers).unique())
+        if sum(map(len, self._waiting)) > max(_WAITING, len(self._distinct)):
+            self.distinct()
+
+    def distinct(self) -> int:
+        """Return the number of distinct addresses; an IPv4-mapped one is the IPv4 address."""
+        self._distinct = pc.unique(pa.chunked_array([self._distinct, *self._waiting]))
+        self._waiting.clear()
+        return len(self._distinct)
 
 
 class Times:

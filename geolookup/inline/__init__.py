@@ -7,6 +7,8 @@ needed does not depend on the text or its lines.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -17,13 +19,15 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, NETWORK, OWN
 from geolookup.dataset.intervals import I64, U8, U64, Bools
+from geolookup.errors import TableFileError
 from geolookup.kernel import find_addresses
 
 if TYPE_CHECKING:
     from geolookup.kernel import State
 
-#: Ends one text; the next block begins another.
-END = b""
+STANDARD = "-"
+#: The most bytes that are read at a time; few enough for a cache of the processor.
+BLOCK = 1 << 19
 #: Bytes before and after the first byte of an address that decide about it.
 _CONTEXT = 64
 #: Bytes of an address, and those that must not surround it.
@@ -46,13 +50,29 @@ class Part:
     addresses: tuple[U8, U64, U64]
 
 
-def parts(blocks: Iterable[bytes]) -> Iterator[Part]:
-    """Yield, for each block and the end, the part of the text that is decided after it.
+def blocks_of(path: str) -> Iterator[bytes]:
+    """Yield the bytes of a file, or of standard input without waiting for more than there are.
 
-    An empty block ends the text: the part is the rest of it. The next block begins another.
+    A suffix such as ``.gz`` names the compression. Raises TableFileError for a file that cannot
+    be read, also if it is damaged.
     """
+    if path == STANDARD:
+        if not sys.stdin:  # a process may be started without it
+            raise TableFileError("standard input", "is closed", "pipe a text into it")
+        yield from iter(lambda: os.read(sys.stdin.fileno(), BLOCK), b"")
+        return
+    from geolookup.files.byte_streams import open_input  # it imports Arrow
+    from geolookup.files.row_streams import explain_errors
+    from geolookup.filesystem.unpacking import compression
+
+    with open_input(path, compression(path)) as stream, explain_errors(path, "a file"):
+        yield from iter(lambda: stream.plain.read(BLOCK), b"")
+
+
+def parts(blocks: Iterable[bytes]) -> Iterator[Part]:
+    """Yield, for each block and the end, the part of the text that is decided after it."""
     before = pending = b""
-    for block in chain(blocks, [END]):
+    for block in chain(blocks, [b""]):
         data = before + pending + block
         # "from 203.0." + "113.7 to": the block ends in "203.0.": it is held for the next one.
         tail = data[-_CONTEXT:] if block else b""
@@ -60,7 +80,7 @@ def parts(blocks: Iterable[bytes]) -> Iterator[Part]:
         # A held tail of 64 bytes of _TOKEN is longer than any address.
         part = _part(data, len(before), max(len(data) - held, len(before)))
         yield part
-        before = data[max(part.end - _CONTEXT, 0) : part.end] if block else b""
+        before = data[max(part.end - _CONTEXT, 0) : part.end]
         pending = data[part.end :]
 
 

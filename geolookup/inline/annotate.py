@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from geolookup.contract.fields import Field
 from geolookup.contract.paths import resolve_field
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 #: The texts of an unknown value, of a tag without known values, and of a private address.
 _UNKNOWN, _ALL_UNKNOWN, _PRIVATE = "-", "unknown", "private"
-#: Tags after which rows of equal values share one: there are far fewer countries than cities.
-_FEW = 1 << 13
 #: The most tags that are kept. With more, all are rendered again.
 _MOST = 1 << 17
 #: The row of a private address without an answer.
@@ -29,10 +26,7 @@ _PRIVATE_ROW = (1 << 32) - 1
 
 
 def annotate_blocks(blocks: Iterable[bytes], tags: Tags) -> Iterator[bytes]:
-    """Yield the bytes of a text with a tag after each address, a block at a time.
-
-    An empty block ends a text; the next one begins another.
-    """
+    """Yield the bytes of a text with a tag after each address, a block at a time."""
     for part in parts(blocks):
         yield with_texts(part, part.ends, tags.of(part))
 
@@ -59,7 +53,6 @@ class Tags:
         self._form, self._fields = _parse(form, call, state.dataset.schema)
         self._paths = tuple(field.path for field in self._fields)
         self._tables = fmt.row_tables(self._fields)
-        self._first_equal: Mapping[str, NDArray[np.int32]] | None = None
         self._private = encode(_PRIVATE if self._fields else self._form % ())
         self._private_key = np.array([_PRIVATE_ROW] * len(self._tables), np.uint32).tobytes()
         self._tags: dict[bytes, bytes] = {}
@@ -79,13 +72,6 @@ class Tags:
     def _keys(self, part: Part) -> list[bytes]:
         """Return the rows of each address in the tables of the fields, as bytes."""
         rows, has_answer = rows_of(self._state, part, self._tables)
-        if self._first_equal is None and len(self._tags) > _FEW:
-            from geolookup.tables.row_tables import first_equal_rows  # it imports Arrow
-
-            self._first_equal = first_equal_rows(self._state.dataset, self._fields)
-            self._tags.clear()
-        for table, first_equal in (self._first_equal or {}).items():
-            rows[table] = first_equal[rows[table]].astype(np.uint32)
         numbers = np.stack([*rows.values()], axis=1)
         numbers[~has_answer] = _PRIVATE_ROW
         keys: list[bytes] = numbers.view(f"V{4 * numbers.shape[1]}").ravel().tolist()

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from geolookup.errors import TableFileError
 from geolookup.inline import Part, parts, rows_of, with_texts
+from geolookup.prefixes.select import RowMasks, marked
 
 if TYPE_CHECKING:
     from geolookup.kernel import State
-    from geolookup.prefixes.select import RowMasks
 
 _LINE_FEED = 10
 #: The longest line, in bytes: it is held until its end decides about it.
@@ -21,10 +21,10 @@ LONGEST = 1 << 28
 
 
 class LineFilter:
-    """A choice of lines by the addresses in them that meet a condition.
+    """Keeps the lines with an address that meets a condition.
 
-    ``masks`` mark the addresses that do, by their rows. With ``every``, all addresses of a line
-    with an answer must, and one at least. ``inverted`` keeps the other lines. ``mark`` are the
+    ``masks`` mark the rows of addresses that meet it. With ``every``, all addresses with an answer
+    must meet it, and a line must have one. ``inverted`` keeps the other lines. ``mark`` are the
     bytes before and after an address that meets the condition. ``name`` names the text in
     messages. ``count`` is the number of lines that were kept.
     """
@@ -62,22 +62,22 @@ class LineFilter:
         """Return the kept ones of the lines that end in a part."""
         text = np.frombuffer(part.data, np.uint8, part.end - part.begin, part.begin)
         ends = np.flatnonzero(text == _LINE_FEED) + part.begin
-        rows, has_answer = rows_of(self._state, part, self._masks.tables)
-        meets = self._masks.mark(rows) & has_answer
+        rows, has_answer = rows_of(self._state, part, tuple(self._masks))
+        meets = marked(self._masks, rows) & has_answer
         # Line feeds at 5 and 9: an address at 2 is of line 0, at 7 of line 1, at 12 of line 2:
         # it ends in a later part.
         lines = np.searchsorted(ends, part.starts)
         met = np.stack([np.bincount(lines[of], None, len(ends) + 1) for of in (meets, has_answer)])
-        marked = meets if self._mark else slice(0)
-        places = np.stack([part.starts[marked], part.ends[marked]], axis=1).ravel()
+        around = meets if self._mark else slice(0)
+        places = np.stack([part.starts[around], part.ends[around]], axis=1).ravel()
         marks = list(self._mark or ()) * (len(places) // 2)
         return self._end_lines(with_texts(part, places, marks), met)
 
     def _end_lines(self, text: bytes, met: NDArray[Any]) -> bytes:
-        """Return the kept lines that end in a text.
+        """Return the lines to keep of those that end in a text.
 
-        ``met`` has, for each line, the number of addresses that meet the condition, and of all
-        with an answer; the last line does not end.
+        ``met`` (2, lines) counts the addresses of each line that meet the condition, and those
+        with an answer; the last line does not end in the text.
         """
         met[:, 0] += self._met
         self._met = met[:, -1]

@@ -89,7 +89,6 @@ CASES = {
     "grep --where x=1": "--where: no field 'x'",
     "grep --not country=UK": "--not: 'UK' is not an ISO 3166 code",
     "annotate --template {ip}": "--template: ip follows from the address or the time, and is not",
-    "annotate --follow": "--follow is for a file",
     "annotate --color red": "--color is 'red'; known are auto, always, never",
     "annotate absent": "absent",
     # prefixes and exports

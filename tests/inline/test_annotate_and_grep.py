@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import TableFileError
-from tests.internals.contract import FIELDS
 from tests.internals.inline import LineFilter, Part, Tags, annotate_blocks
 from tests.internals.kernel import python as kernel_python
 from tests.internals.kernel import state_of
-from tests.internals.prefixes import RowMasks, conditions_of, row_masks
-from tests.internals.tables import first_equal_rows
+from tests.internals.prefixes import RowMasks, conditions_of, meeting
+from tests.internals.tables import row_tables
 from tests.kernel.test_scan import find, lines
 
 FORM = "{location.country_code} AS{network.asn}"
@@ -78,19 +77,6 @@ def test_malformed_templates(state: Any) -> None:
             Tags(state, form, "annotate", str, written)
 
 
-def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:
-    paths = ("network.asn", "location.country_languages", "location.latitude")
-    fields = [field for field in FIELDS if field.path in paths]
-    locations, networks = first_equal_rows(state.dataset, fields).values()
-    places = [state.record(row, 0)["location"] for row in range(len(locations))]
-    of_location = [(item["country_languages"], item["latitude"]) for item in places]
-    of_network = [state.record(0, row)["network"].get("asn") for row in range(len(networks))]
-    assert locations.tolist() == [of_location.index(item) for item in of_location]
-    assert networks.tolist() == [of_network.index(item) for item in of_network]
-    assert len({*locations.tolist()}) < len(locations)
-    assert len({*networks.tolist()}) < len(networks)
-
-
 class OneTag(Tags):
     def __init__(self) -> None:
         pass
@@ -115,11 +101,6 @@ def test_cuts_change_nothing(text: bytes, cuts: list[int]) -> None:
     ]
 
 
-def test_an_empty_block_ends_a_text() -> None:
-    parts = list(annotate_blocks([b"8.8.8.8", b"", b"8.8.8.8"], OneTag()))
-    assert parts == [b"", b"8.8.8.8" + TAG, b"", b"8.8.8.8" + TAG]
-
-
 def test_what_is_decided_does_not_wait() -> None:
     parts = annotate_blocks(iter([b"8.8.8.8 a 8.8.8.8\n", b"$ ", b"x" * 99]), OneTag())
     assert next(parts) == b"8.8.8.8" + TAG + b" a 8.8.8.8" + TAG + b"\n"
@@ -139,7 +120,7 @@ TEXT = (
 
 
 def masks(state: Any, where: str) -> RowMasks:
-    return row_masks(state.dataset, conditions_of(where, "grep"))
+    return meeting(row_tables(state.dataset), conditions_of(where, "grep"))
 
 
 def kept(state: Any, *blocks: bytes, where: str = "country=US", **options: Any) -> bytes:
