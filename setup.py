@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent
 _IMAGES = (".svg", ".png")
 #: Extension modules of ``geolookup/kernel``, those that take longest first, and their optimization.
 #: -O3 makes loops over bytes and rows faster. The way of a lookup is as fast with -O2.
-_MODULES = {"_compiled": "-O2", "_scan": "-O3", "_arrays": "-O3", "_zones": "-O3"}
+_MODULES = {"_compiled": "-O2", "_scan": "-O3", "_arrays": "-O3"}
 
 
 def extensions() -> list[Extension]:

@@ -25,22 +25,20 @@ CONTROLS = {
 _LISTED = 40
 
 
-def name_text(name: str) -> str:
-    """Return the name of a file as text in one line.
-
-    Bytes that are not UTF-8 and control characters are escaped.
-    """
-    return _escape(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
-
-
 def short_id(generation: str) -> str:
     """Return the first 12 digits of a generation, as messages and tables show it."""
     return generation[:12]
 
 
 def line_text(text: str) -> str:
-    """Return text of a dataset or store as a line that can be printed, whatever it holds."""
-    return _escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+    """Return a name or other text from outside as a line that can be printed.
+
+    Control characters, line separators and surrogates, as in names that are not UTF-8, are escaped.
+    """
+    if text.isprintable():
+        return text
+    escaped = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return escaped.translate({code: ascii(chr(code))[1:-1] for code in CONTROLS})
 
 
 def count_text(count: int, noun: str, nouns: str = "") -> str:
@@ -99,7 +97,7 @@ class GeoLookupError(Exception):
     """
 
     def __str__(self) -> str:
-        return _escape("; ".join(map(str, self.args)))
+        return line_text("; ".join(map(str, self.args)))
 
 
 class ContractError(GeoLookupError):
@@ -213,7 +211,7 @@ class PathError(GeoLookupError):
         line = "" if self.line is None else f":{self.line}"
         row = "" if self.row is None else f", row {self.row}"
         text = f"{self.path}{line}{row}: {self.problem}"
-        return _escape(f"{text}; {self.remedy}" if self.remedy else text)
+        return line_text(f"{text}; {self.remedy}" if self.remedy else text)
 
 
 class DatasetError(PathError):
@@ -270,7 +268,7 @@ class AccountsError(PathError):
 
 class _ProblemsError(GeoLookupError):
     def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(map(_escape, problems))
+        self.problems = tuple(map(line_text, problems))
         super().__init__(self.problems)
 
     def __str__(self) -> str:
@@ -325,10 +323,3 @@ class ClosedError(GeoLookupError):
 
     def __str__(self) -> str:
         return "the engine is closed; open the dataset again"
-
-
-def _escape(text: str) -> str:
-    """Escape control characters and line separators: names in archives may contain them."""
-    if text.isprintable():
-        return text
-    return text.translate({code: ascii(chr(code))[1:-1] for code in CONTROLS})

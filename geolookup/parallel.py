@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -76,15 +75,10 @@ def _results(
 
 
 @contextmanager
-def alongside(call: Callable[[], _R], rows: int) -> Iterator[Callable[[], _R]]:
+def alongside(call: Callable[[], _R]) -> Iterator[Callable[[], _R]]:
     """Run a call in a thread during the block; yield a function that waits for its result.
 
-    After the block the thread has ended. That function raises the exception of the call. ``rows``
-    is the number of rows of its table. A small table gets no thread: the function makes the call.
+    After the block the thread has ended. That function raises the exception of the call.
     """
-    if threads_for(rows):
-        with ThreadPoolExecutor(1) as pool:
-            yield pool.submit(call).result
-    else:
-        # ``cache``: however often the result is asked for, the call is made once.
-        yield cache(call)
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(call).result

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import geolookup
+from tests import own
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.internals.dataset import layout as fmt
@@ -39,6 +40,14 @@ def test_the_default_and_the_environment(dataset: Path, monkeypatch: pytest.Monk
         assert engine.path == Path(BUNDLED)
         assert engine.metadata.name == "geolookup-world"
         assert engine.get("8.8.8.8", "location.city_name") == "Mountain View"
+
+
+@pytest.mark.usefixtures("_no_default_engine")
+def test_own_columns_of_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEOLOOKUP_DATASET", str(own.add_own(SMALL, tmp_path / "own")))
+    for text in ("8.8.8.8", "10.1.2.3", "9.9.9.9", "fd00::1"):
+        assert geolookup.own(text) == own.expected(own.ROWS, text)
+    assert geolookup.own("[10.1.2.3]", clean=True) == geolookup.own("10.1.2.3")
 
 
 class _PathLike:

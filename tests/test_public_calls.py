@@ -47,7 +47,7 @@ OF_PYTHON = {
     "check": {"sources", "columns"},
 }
 #: Options for output that a call returns, and for the path of the past, which ``open`` gives.
-OF_COMMANDS = {"as_json", "as_of", "new_as_of", "lock_timeout"}
+OF_COMMANDS = {"as_json", "as_of", "new_as_of"}
 #: Options of commands for which Python has another call: ``diff_table``.
 OF_OTHER_CALLS = {
     "diff": {"rows", "where", "not_", "paths", "force"},

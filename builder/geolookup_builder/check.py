@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.sizes import file_sizes, size_lines
-from geolookup.errors import BuildError, count_text, line_text, listed, name_text, short_id
+from geolookup.errors import BuildError, count_text, line_text, listed, short_id
 from geolookup.progress import Progress
 from geolookup.remote.key import hide_keys
 from geolookup_builder.build_report import Demand, SourceReport, dataset_lines
@@ -98,7 +98,7 @@ class SourceCheck:
         """Yield a recipe that reads the data, if its files need the suggested options."""
         stem = self.path.partition(".")[0] or self.path
         yield from ("", f"A recipe to write, such as {data.with_name(stem)}.toml:", "")
-        yield from ("[dataset]", f"name = {toml_text(name_text(stem))}", "", "[[source]]")
+        yield from ("[dataset]", f"name = {toml_text(line_text(stem))}", "", "[[source]]")
         options = {"format": self.format, "path": self.path, **self.suggested}
         yield from (f"{key} = {toml_text(value)}" for key, value in options.items())
 

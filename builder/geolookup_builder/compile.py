@@ -124,10 +124,9 @@ def dataset_written(
         overlaid.progress.stage("writing"),
         atomic.staged_folder(output, FOLDER_MODE, force=overlaid.options.force) as folder,
     ):
-        rows = max(table.num_rows for table in tables.values())
         identify = partial(generation, manifest, tables, overlaid.columns.release)
         # The id is computed from the tables in memory while they are written.
-        with alongside(identify, rows) as identity:
+        with alongside(identify) as identity:
             files = output_files.write_tables(folder, tables, overlaid.columns)
         del tables
         release()
@@ -154,9 +153,8 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         release()
         families, provenance = interned.families, interned.provenance
         _check_known(plan, families)
-        intervals = sum(len(part.starts) for part in families.values())
         number = partial(resolve, plan.path, provenance, overlaid.origins, columns)
-        with alongside(number, intervals) as numbered:
+        with alongside(number) as numbered:
             content = tables(interned, reference, plan.schema, columns, _countries(overlaid))
         del interned
         release()

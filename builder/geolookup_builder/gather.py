@@ -202,7 +202,7 @@ class SourceRows:
             if with_rows:
                 owners[family] = deciding.finish()
 
-        with alongside(partial(flatten_family, 6), self.report.read) as ipv6:
+        with alongside(partial(flatten_family, 6)) as ipv6:
             flatten_family(4)
             ipv6()
         self._count_intervals([*counts.values()])

@@ -78,7 +78,6 @@ def intern(
         if layer != LOCATION:
             of_tables.setdefault(values.table, {})[layer] = values.of_used(used[layer])
     rows = {table: _Rows(of_layers) for table, of_layers in of_tables.items()}
-    size = sum(len(partition.starts) for partition in partitions.values())
 
     def joined(change: Callable[[Numbers], Numbers]) -> dict[int, Partition]:
         return {family: columns.joined(part, change) for family, part in partitions.items()}
@@ -86,7 +85,7 @@ def intern(
     def sources_of(numbers: Numbers) -> Numbers:
         return {layer: of[numbers[layer]] for layer, of in sources.items()}
 
-    with alongside(partial(joined, sources_of), size) as provenance:
+    with alongside(partial(joined, sources_of)) as provenance:
         families = joined(lambda numbers: {table: of.of(numbers) for table, of in rows.items()})
     tables = {table: of.by_use(families, table, columns) for table, of in rows.items()}
     return InternedContent(families, tables, countries, zones, provenance())

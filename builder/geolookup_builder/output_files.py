@@ -83,10 +83,12 @@ def write_tables(
 def _write_table(path: Path, table: pa.Table, columns: Columns) -> dict[str, Any]:
     # combine_chunks leaves one chunk a column: one batch, mapped as one buffer for each column.
     batch = table.combine_chunks().to_batches()[0]
-    with create(path) as stream:
-        with pa.ipc.new_file(_InParts(stream, columns), batch.schema) as writer:
-            writer.write_batch(batch)
-        atomic.sync(stream)
+    with (
+        create(path) as stream,
+        pa.ipc.new_file(_InParts(stream, columns), batch.schema) as writer,
+    ):
+        writer.write_batch(batch)
+    atomic.fsync(path)
     return describe(path)
 
 
@@ -112,7 +114,7 @@ def write(path: Path, text: bytes) -> None:
     """Write a file of the dataset."""
     with create(path) as stream:
         stream.write(text)
-        atomic.sync(stream)
+    atomic.fsync(path)
 
 
 def verify(folder: Path, output: Path) -> VerifiedDataset:

@@ -73,5 +73,5 @@ def _write(path: Path, content: Iterable[bytes]) -> str:
         for chunk in content:
             digest.update(chunk)
             file.write(chunk)
-        atomic.sync(file)
+    atomic.fsync(path)
     return digest.hexdigest()

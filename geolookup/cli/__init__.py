@@ -19,7 +19,7 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from geolookup.contract.address import is_address
-from geolookup.errors import GeoLookupError, line_text, name_text
+from geolookup.errors import GeoLookupError, line_text
 from geolookup.kernel.lookups import state_of
 from geolookup.terminal import filter_terminals
 
@@ -128,7 +128,7 @@ def fail(message: str) -> NoReturn:
 def print_sizes(paths: Iterable[Path], *, err: bool = False) -> None:
     """Print the size of each file that was written, on standard error with ``err``."""
     for path in paths:
-        say(f"{name_text(str(path))}: {path.stat().st_size:,} bytes", err=err)
+        say(f"{line_text(str(path))}: {path.stat().st_size:,} bytes", err=err)
 
 
 def json_text(document: object, default: Callable[[Any], object] | None = None) -> str:

@@ -46,7 +46,7 @@ class Table:
     """Answers as lines of text.
 
     ``cells`` returns the cells of an envelope, the address first, in any encoding. ``names`` are
-    the names of the columns; empty if the cells explain themselves. An error takes a row, too.
+    the names of the columns; empty if the cells explain themselves. Errors are rows too.
     """
 
     def __init__(self, cells: Cells, names: Sequence[str], read: Reader = parse) -> None:

@@ -73,7 +73,6 @@ def unpack(
     metavar="AGE",
     help="Time until followers refuse the index, such as 36h, 7d or 2w. [default: no limit]",
 )
-@options.lock_timeout
 def mirror(
     store: Path | None,
     output: Path,

@@ -9,7 +9,7 @@ from collections import defaultdict
 from geolookup.cli import fail
 from geolookup.cli.registry import COMMANDS, load
 from geolookup.contract.address import is_address
-from geolookup.errors import name_text, near_word, suggestion
+from geolookup.errors import line_text, near_word, suggestion
 
 #: A misspelled command. Another text may be an address, and no message contains one.
 _WORD = re.compile(r"[A-Za-z_-]+")
@@ -80,7 +80,7 @@ def _hint(word: str) -> str:
 
 def _of_path(path: str) -> str:
     """Return what to run for a file or folder."""
-    name = name_text(path)
+    name = line_text(path)
     if os.path.isdir(path):  # noqa: PTH112
         return (
             f"{name} is a folder, not a command; for a dataset run 'geolookup info {name}'"

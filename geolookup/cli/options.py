@@ -13,7 +13,6 @@ import click
 from geolookup import cli
 from geolookup.cli import fail
 from geolookup.contract.localtime import instant
-from geolookup.filesystem.locks import TIMEOUT, TIMEOUT_VARIABLE
 from geolookup.store.paths import dataset_path
 from geolookup.store.pointer import KEEP, KEEP_UNPACKED
 from geolookup.store.requirements import AGE_NOTICE
@@ -328,24 +327,6 @@ def _check_keep_for(context: click.Context, option: click.Parameter, value: str 
         except ValueError as error:
             fail(str(error))
     return _check_keep(context, option, value)
-
-
-def _limit_waiting(_context: object, _option: object, seconds: float | None) -> None:
-    if seconds is not None:
-        # The processes that a command starts inherit the environment.
-        os.environ[TIMEOUT_VARIABLE] = f"{seconds:g}"
-
-
-#: How long a command that changes a store or a mirror waits for another one.
-lock_timeout = click.option(
-    "--lock-timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0),
-    expose_value=False,
-    callback=_limit_waiting,
-    help="Give up if another process holds the lock for so long."
-    f" [default: ${TIMEOUT_VARIABLE}, else {TIMEOUT:g}]",
-)
 
 
 def force(replaced: str) -> Callable[[F], F]:

@@ -10,7 +10,7 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command, group
-from geolookup.errors import line_text, name_text, short_id
+from geolookup.errors import line_text, short_id
 from geolookup.store import resolve
 from geolookup.store.paths import dataset_path
 
@@ -47,7 +47,6 @@ def create(file: Path) -> None:
 @command("sign")
 @options.dataset_object
 @key_options.signing_keys(required=True)
-@options.lock_timeout
 def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
     """Verify DATASET, or the current generation of a store, and sign it.
 
@@ -69,7 +68,6 @@ def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
 @click.option(
     "--remove", metavar="ID", multiple=True, help="Remove the key with this id; repeatable."
 )
-@options.lock_timeout
 def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     """Add public keys to those that STORE trusts, and list all of them.
 
@@ -91,7 +89,7 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     for key_id in remove:
         distrust(store, key_id)
     if not store.is_dir():
-        fail(f"{name_text(str(store))}: no such folder; name a store")
+        fail(f"{line_text(str(store))}: no such folder; name a store")
     check_store(store)
     trusted = keys_of(store)
     for path, key in trusted.items():
@@ -120,7 +118,7 @@ def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
     path = Path(dataset_path(options.past_dataset(dataset)))
     if not path.is_dir():
         problem = "not a folder" if path.exists() else "no such folder"
-        fail(f"{name_text(str(path))}: {problem}; name a dataset or a store")
+        fail(f"{line_text(str(path))}: {problem}; name a dataset or a store")
     folder = Path(resolve.folder(path))
     report = examine(folder, trusted_keys=trusted_keys)
     for damage in report.damages:

@@ -9,7 +9,7 @@ import click
 from geolookup.cli import exit_on_signals, json_text, key_options, options, quantities
 from geolookup.cli.build import report_members
 from geolookup.cli.command import command
-from geolookup.errors import name_text
+from geolookup.errors import line_text
 from geolookup.store.paths import dataset_path
 
 _part = options.group(
@@ -75,7 +75,7 @@ def slice(  # noqa: A001 - the name of the command
     exit_on_signals()
     recipe = slice_recipe(
         dataset_path(options.past_dataset(dataset)),
-        name or name_text(output.absolute().name),
+        name or line_text(output.absolute().name),
         only=only,
         unwanted=not_,
         within=within,

@@ -55,7 +55,6 @@ def _read_since(_context: object, _option: object, value: str | None) -> str | N
     help="Put DATASET into the past: it was in force from DATE until the next generation.",
 )
 @options.keep(default="all")
-@options.lock_timeout
 @options.dry_run
 @options.as_json()
 def publish(
@@ -100,7 +99,6 @@ def publish(
 @command("rollback")
 @options.store_object
 @key_options.signing_keys()
-@options.lock_timeout
 @options.as_json()
 def rollback(store: Path | None, signing_keys: tuple[str, ...], as_json: bool) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
@@ -149,7 +147,6 @@ def generations(store: Path | None, as_json: bool) -> None:
 @command("prune")
 @options.store_object
 @options.keep()
-@options.lock_timeout
 @options.dry_run
 @options.as_json()
 def prune(

@@ -71,7 +71,7 @@ def fail_if(example: str, condition: str = "") -> Callable[[F], F]:
 clean = click.option(
     "--clean",
     is_flag=True,
-    help="Also read addresses with brackets, ports and zone ids, and X-Forwarded-For lists.",
+    help="Also read addresses with ports, brackets or quotes, and X-Forwarded-For lists.",
 )
 
 

@@ -69,7 +69,6 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 @key_options.signing_keys()
 @key_options.trusted_keys
 @limit_rate
-@options.lock_timeout
 @options.as_json("Print the result as JSON, with --every in a line; all else on standard error.")
 def update(
     source: str | None, every: float | None, jitter: float | None, as_json: bool, **values: Any

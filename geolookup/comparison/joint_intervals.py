@@ -239,6 +239,6 @@ def special_space(family: int, limits: Range | None = None) -> tuple[Addresses, 
 
 
 def blocked_space(family: int) -> tuple[Addresses, Bools]:
-    """Return the partition of special-purpose space, and what no lookup answers from here."""
+    """Return the partition of special-purpose space, and which parts are not public."""
     starts, kinds = special_space(family)
     return starts, kinds != PUBLIC

@@ -27,27 +27,20 @@ Arguments = dict[str, Any]
 CONNECTION_TYPES = {"Residential": "Cable/DSL", "Mobile": "Cellular"}
 #: The language of all names of a dataset.
 LANGUAGE = "en"
-_ROW_BITS = 32
 _CACHED = 8192  # records of a method
 
 
 class Kind(NamedTuple):
     """A database of geoip2: its name in ``database_type``, and the content of its records.
 
-    Its method fits a dataset that has a field of each set in ``fields``. ``paths`` maps positions
-    in a record to fields of a dataset: keys, joined by dots; a number is an index of a list. A
-    record leaves false Booleans out.
+    ``paths`` maps positions in a record to fields of a dataset: keys, joined by dots; a number is
+    an index of a list. A record leaves false Booleans out. A method fits a dataset that has, for
+    each item of ``parts``, a field at a path that begins with one of its texts.
     """
 
     database: str
-    fields: tuple[frozenset[str], ...] = ()
-    paths: Mapping[str, str] = {}
-
-    @property
-    def tables(self) -> tuple[bool, bool]:
-        """Whether a record depends on the location row, and on the network row."""
-        of_network = [name.startswith("network.") for name in self.paths.values()]
-        return not all(of_network), any(of_network)
+    parts: tuple[tuple[str, ...], ...]
+    paths: Mapping[str, str]
 
 
 class Rows:
@@ -58,27 +51,28 @@ class Rows:
         self.methods = fitting(state.dataset.manifest.metadata().fields)
         read, zones = partial(_arguments, state), state.dataset.zones()
         self._caches = {
-            method: (
-                KINDS[method].tables,
-                lru_cache(_CACHED)(partial(read, zones, KINDS[method].paths)),
-            )
+            method: lru_cache(_CACHED)(partial(read, zones, KINDS[method].paths))
             for method in self.methods
         }
 
     def arguments(self, method: str, location: int, network: int) -> Arguments:
         """Return the arguments of a method's model; empty if its database had no record."""
         # Networks of a city share its entry in "city", cities of a network its entry in "isp".
-        (has_location, has_network), cache = self._caches[method]
-        rows = (location * has_location) << _ROW_BITS | network * has_network
-        arguments: Arguments = loads(cache(rows))  # noqa: S302 - made here
+        packed = self._caches[method](
+            0 if method in _OF_NETWORK else location, 0 if method in _OF_LOCATION else network
+        )
+        arguments: Arguments = loads(packed)  # noqa: S302 - made here
         return arguments
 
 
 def _arguments(
-    state: State, zones: Sequence[str | None], paths: Mapping[str, str], rows: int
+    state: State,
+    zones: Sequence[str | None],
+    paths: Mapping[str, str],
+    location: int,
+    network: int,
 ) -> bytes:
     """Return the arguments of a model for a location and a network row, ready to copy."""
-    location, network = divmod(rows, 1 << _ROW_BITS)
     try:
         record = state.record(location, network)
         zone = zones[state.dataset.location_zones[location]]
@@ -100,23 +94,20 @@ def fitting(fields: Collection[str]) -> frozenset[str]:
     return frozenset(
         method
         for method, kind in KINDS.items()
-        if kind.fields and all(not any_of.isdisjoint(fields) for any_of in kind.fields)
+        if not any(set(fields).isdisjoint(_paths(*part).values()) for part in kind.parts)
     )
 
 
 def build_epoch(metadata: Metadata) -> int:
     """Return the Unix time at which the date of the data begins in UTC; 0 if undated."""
-    date = metadata.age.date
-    if date is None:
-        return 0
+    date = metadata.age.date or "1970-01-01"
     return int(dt.datetime.fromisoformat(f"{date[:10]}T00:00+00:00").timestamp())
 
 
 def database_type(methods: Collection[str]) -> str:
     """Return the type of a database that all these methods fit."""
-    return "-".join(
-        ["geolookup", *(KINDS[method].database for method in KINDS if method in methods)]
-    )
+    databases = (kind.database for method, kind in KINDS.items() if method in methods)
+    return "-".join(("geolookup", *databases))
 
 
 def _nest(paths: Mapping[str, str], values: Mapping[str, Any]) -> Arguments:
@@ -141,33 +132,22 @@ def _paths(*begins: str) -> dict[str, str]:
     return {path.removeprefix("traits."): name for path, name in paths.items()}
 
 
-_COUNTRY_PATHS = _paths("continent.", "country.")
-_CITY_PATHS = _COUNTRY_PATHS | _paths("subdivisions.", "city.", "postal.", "location.")
-_ASN_PATHS = _paths("traits.autonomous_system_")
-_ISP_PATHS = _ASN_PATHS | _paths("traits.isp", "traits.organization")
-_CONNECTION_PATHS = _paths("traits.connection_type")
-
-_COUNTRY = frozenset(("location.continent_code", "location.country_code"))
-_CITY = frozenset(
-    f"location.{name}"
-    for name in ("region_code", "region_name", "city_name", "postal_code", "latitude")
-)
-_ASN = frozenset(("network.asn", "network.asn_organization"))
-_ISP = frozenset(("network.isp", "network.organization"))
-_CONNECTION = frozenset(("network.connection_type",))
-_NETWORK = _ASN | _ISP | _CONNECTION | {"network.user_type"}
+_COUNTRY = ("continent.", "country.")
+_CITY = ("subdivisions.", "city.", "postal.", "location.l")  # a time zone is of no city
+_ASN = "traits.autonomous_system_"
+_ISP = ("traits.isp", "traits.organization")
+_CONNECTION = "traits.connection_type"
 
 #: The methods of a reader, in the order in which ``database_type`` names their databases.
 KINDS = {
     "enterprise": Kind(
-        "Enterprise", (_CITY, _NETWORK), {path: field.path for path, field in MAXMIND.items()}
+        "Enterprise", (_CITY, ("traits.",)), {path: field.path for path, field in MAXMIND.items()}
     ),
-    "city": Kind("City", (_CITY,), _CITY_PATHS),
-    "country": Kind("Country", (_COUNTRY,), _COUNTRY_PATHS),
-    "isp": Kind("ISP", (_ISP,), _ISP_PATHS),
-    "asn": Kind("ASN", (_ASN,), _ASN_PATHS),
-    "connection_type": Kind("Connection-Type", (_CONNECTION,), _CONNECTION_PATHS),
-    "anonymous_ip": Kind("Anonymous-IP"),
-    "anonymous_plus": Kind("Anonymous-Plus"),
-    "domain": Kind("Domain"),
+    "city": Kind("City", (_CITY,), _paths(*_COUNTRY, *_CITY, "location.")),
+    "country": Kind("Country", (_COUNTRY,), _paths(*_COUNTRY)),
+    "isp": Kind("ISP", (_ISP,), _paths(_ASN, *_ISP)),
+    "asn": Kind("ASN", ((_ASN,),), _paths(_ASN)),
+    "connection_type": Kind("Connection-Type", ((_CONNECTION,),), _paths(_CONNECTION)),
 }
+#: The methods whose records do not depend on the network, and on the location.
+_OF_LOCATION, _OF_NETWORK = {"city", "country"}, {"isp", "asn", "connection_type"}

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 try:
     from geoip2 import models
     from geoip2.errors import AddressNotFoundError
-    from maxminddb import MODE_AUTO, MODE_FD, MODE_FILE, MODE_MEMORY, MODE_MMAP, MODE_MMAP_EXT
     from maxminddb.reader import Metadata
 except ImportError as error:
     raise ImportError("geolookup.compat.geoip2 needs pip install 'geolookup[geoip2]'") from error
@@ -34,12 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-__all__ = ["MODE_AUTO", "MODE_FD", "MODE_FILE", "MODE_MEMORY", "MODE_MMAP", "MODE_MMAP_EXT"]
-__all__ += ["Reader"]
-
 IPAddress = str | IPv4Address | IPv6Address
-_MODES = MODE_AUTO, MODE_FILE, MODE_MEMORY, MODE_MMAP, MODE_MMAP_EXT
-_Model = TypeVar("_Model", bound=models.Country | models.SimpleModel)
+_Model = TypeVar("_Model", bound="models.Country | models.SimpleModel")
 
 
 class Reader:
@@ -55,18 +50,16 @@ class Reader:
         self,
         fileish: str | os.PathLike[str] | Engine | None = None,
         locales: Sequence[str] | None = None,
-        mode: int = MODE_AUTO,
+        mode: int = 0,
     ) -> None:
         """Open a dataset, a store or a file, or use an open engine; ``close`` does not close that.
 
         None: the dataset of ``geolookup.open()``. A file such as GeoLite2-City.mmdb is compiled
         into the cache at the first opening, as by ``geolookup.open``. A dataset has names in one
         language: "en" in the models. They get ``locales``: without "en" names are None.
-        ``mode`` has no effect: a dataset is always mapped. Raises ValueError for MODE_FD and
-        for an unknown mode, DatasetError as ``geolookup.open``.
+        ``mode`` has no effect: a dataset is always mapped. Raises DatasetError as
+        ``geolookup.open``.
         """
-        if mode not in _MODES:
-            raise ValueError(f"unsupported open mode: {mode}; a dataset is opened by its path")
         self._owns = not isinstance(fileish, Engine)
         self._engine = fileish if isinstance(fileish, Engine) else open_engine(fileish)
         self._locales = ["en"] if locales is None else locales
@@ -96,18 +89,6 @@ class Reader:
     def connection_type(self, ip_address: IPAddress) -> models.ConnectionType:
         """Return the connection type, in the words of geoip2."""
         return self._answer(models.ConnectionType, "connection_type", ip_address)
-
-    def domain(self, ip_address: IPAddress) -> models.Domain:
-        """Raise TypeError: a dataset has no domains."""
-        return self._answer(models.Domain, "domain", ip_address)
-
-    def anonymous_ip(self, ip_address: IPAddress) -> models.AnonymousIP:
-        """Raise TypeError: a dataset has no anonymizers."""
-        return self._answer(models.AnonymousIP, "anonymous_ip", ip_address)
-
-    def anonymous_plus(self, ip_address: IPAddress) -> models.AnonymousPlus:
-        """Raise TypeError: a dataset has no anonymizers."""
-        return self._answer(models.AnonymousPlus, "anonymous_plus", ip_address)
 
     def metadata(self) -> Metadata:
         """Return the metadata of the dataset in the class of ``maxminddb``.
@@ -143,7 +124,7 @@ class Reader:
         self.close()
 
     def _answer(self, model: type[_Model], method: str, ip_address: object) -> _Model:
-        """Return the model of a method for an address; errors as geoip2."""
+        """Return the model of a method for an address; raises the errors of geoip2."""
         rows = self._current()
         if method not in rows.methods:
             database = database_type(rows.methods)

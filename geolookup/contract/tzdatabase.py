@@ -164,7 +164,7 @@ def zone_file(zone: str) -> ZoneFile | None:
     for folder in _folders() if is_key(zone) else ():
         path = f"{folder}/{zone}"
         data = _read(path, _LARGEST)
-        if data.startswith(b"TZif"):
+        if data[:4] == b"TZif":
             return ZoneFile(path, data)
     return None
 

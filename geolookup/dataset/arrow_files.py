@@ -146,7 +146,7 @@ def generation(
 ) -> str:
     """Return the SHA-256 over a manifest's logical part and the columns that it describes.
 
-    Dictionaries and lists are not decoded: a forged one could make any number of bytes of few.
+    Dictionaries and lists are not decoded, because few forged bytes could decode to gigabytes.
     ``digested`` is called after each part.
     """
     digest = hashlib.sha256(manifest.logical())

@@ -1,4 +1,4 @@
-"""What identifies content: the canonical texts of JSON objects, and the digests of files."""
+"""Canonical texts of JSON objects, and the digests of a dataset's files."""
 
 from __future__ import annotations
 

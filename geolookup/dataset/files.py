@@ -1,4 +1,4 @@
-"""A dataset directory as mapped memory: opened in constant time, trusted in nothing.
+"""A dataset directory as mapped memory: opened in constant time, each bound checked at its use.
 
 Strategy: the manifest says where each buffer lies; the files are mapped and the buffers become
 views, without Arrow and without reading them. Whoever reads an index compares it with the bounds of

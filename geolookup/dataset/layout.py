@@ -48,7 +48,7 @@ JUMP_BITS = (8, 20)
 
 
 def jump_bits(entries: int) -> int | None:
-    """Return how many leading bits a jump table of so many entries has; None for other numbers."""
+    """Return the leading bits of a jump table by its number of entries; None if there are none."""
     # 2^bits + 1 entries: one for each bucket, and the last interval.
     bits = (entries - 1).bit_length() - 1
     least, most = JUMP_BITS

@@ -54,7 +54,7 @@ class EncodedColumn:
 
 
 class File:
-    """One mapped file; ``entry`` is the manifest's, in any state."""
+    """A mapped file; ``entry`` is its entry in the manifest, which may be malformed."""
 
     def __init__(self, path: str, entry: Entry) -> None:
         self.path = path

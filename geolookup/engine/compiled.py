@@ -1,22 +1,20 @@
-"""Datasets that are compiled into the cache when they are opened: a file, or one over a dataset.
+"""Datasets that are compiled into the cache when they are opened: a file, or an overlay.
 
-The file is data or a recipe. Over a dataset it is an overlay: its sources are above. The result is
-a dataset like any other, so the same kind of engine answers from it::
+The file is data or a recipe. An overlay is a file whose sources come before a dataset, its base.
+The result is a dataset like any other, so the same kind of engine answers from it::
 
     CACHE/datasets/file-IDENTITY-KEY/       a dataset
     CACHE/datasets/overlay-IDENTITY-KEY/
 
 IDENTITY is a digest of the paths and of the trusted keys: a result of an unsigned base never
-answers where keys are demanded. KEY is a digest of the base's generation, and of the file and the
-files that its recipe names: of their content over a dataset, else of their fingerprints. A change
-of any makes another dataset.
+answers where keys are demanded. KEY is a digest of the base's generation, and of the fingerprints
+of the file and of the files that its recipe names. A change of any makes another dataset.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -25,7 +23,7 @@ from geolookup.dataset.digests import check_digests
 from geolookup.dataset.files import Dataset
 from geolookup.engine.compiling import compile_file, files_of
 from geolookup.errors import BuildError, DatasetError
-from geolookup.filesystem import atomic, opener
+from geolookup.filesystem import atomic
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.store.requirements import Requirements
@@ -124,8 +122,9 @@ class CompiledPath:
 
     def _result(self, base: Dataset | None) -> Dataset:
         """Return the dataset of the file, over a base if there is one; from the cache if it can."""
-        make = partial(self._compile, base, self.fingerprint())
-        return open_cached(self._name_of(base), self._open_entry, make)
+        _, *files = seen = self.fingerprint()
+        key = _digest(repr((base and base.generation, files)))
+        return open_cached(self._prefix + key, self._open_entry, partial(self._compile, base, seen))
 
     def _open_entry(self, folder: Path) -> Dataset | None:
         return open_entry(folder, check_digests if self._requirements.keys else None)
@@ -133,37 +132,18 @@ class CompiledPath:
     def _compile(self, base: Dataset | None, seen: tuple[object, ...], folder: Path) -> None:
         """Compile a result, if its files have been the same since they were seen."""
         with atomic.staged_folder(folder, FOLDER_MODE) as fresh:
-            compile_file(self._file, base, fresh / "dataset")
-            # The fingerprint: files may have changed, and changed back.
-            if self.fingerprint() != seen or self._name_of(base) != folder.name:
+            compile_file(self._file, base, fresh)
+            if self.fingerprint() != seen:
                 problem = "changed while it was compiled"
                 raise BuildError(self._file, problem, remedy="try again")
-            for path in list((fresh / "dataset").iterdir()):
-                path.rename(fresh / path.name)
-            (fresh / "dataset").rmdir()
 
     @property
     def _prefix(self) -> str:
-        """The begin of the names of all results of these paths and keys."""
+        """The prefix of the folder names of all results of these paths and keys."""
         keys = sorted(key.id for key in self._requirements.keys)
-        identity = hashlib.sha256(os.fsencode("\0".join((self.identity, *keys)))).hexdigest()
-        return f"{'file' if self.base is None else 'overlay'}-{identity[:_DIGITS]}-"
-
-    def _name_of(self, base: Dataset | None) -> str:
-        """Return the name of a result: its end is a digest of all that it is made of."""
-        digest = hashlib.sha256(b"" if base is None else base.generation.encode())
-        for path in files_of(self._file):
-            digest.update(os.fsencode(f"\0{path.name}\0"))
-            digest.update(_state(path) if base is None else _digest(path))
-        return self._prefix + digest.hexdigest()[:_DIGITS]
+        identity = _digest("\0".join((self.identity, *keys)))
+        return f"{'file' if self.base is None else 'overlay'}-{identity}-"
 
 
-def _state(path: Path) -> bytes:
-    """Return what changes with a file that may be too large to be read at each opening."""
-    return repr(file_fingerprint(path)).encode()
-
-
-def _digest(path: Path) -> bytes:
-    with suppress(OSError, ValueError), open(path, "rb", opener=opener) as file:
-        return hashlib.file_digest(file, "sha256").digest()
-    return b""  # a missing file, or a name with NUL: the compiler reports it
+def _digest(text: str) -> str:
+    return hashlib.sha256(os.fsencode(text)).hexdigest()[:_DIGITS]

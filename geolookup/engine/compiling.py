@@ -1,4 +1,4 @@
-"""The files that are compiled when one is opened, and their compilation."""
+"""Files of data and recipes: the files that each refers to, and its compilation."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ always adds error codes, and whether anything is known; both are counted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ from geolookup.kernel.lookups import state_of
 from geolookup.parallel import in_order
 from geolookup.progress import Progress
 from geolookup.tables import enrich
-from geolookup.tables.generations import RowsWithoutGeneration
+from geolookup.tables.generations import lines_of
 from geolookup.tables.take import of_table
 
 #: Names inside the engine of the addresses, the instants, and the instants of generations.
@@ -86,20 +87,19 @@ class Counts:
     invalid: int = 0
     private: int = 0
     seconds: float = 0.0
-    without_generation: RowsWithoutGeneration = field(default_factory=RowsWithoutGeneration)
+    without_generation: Counter[str] = field(default_factory=Counter)  # by reason
     notes: list[str] = field(default_factory=list)  # about rows that were not read
 
-    def report(self, engine: Engine) -> list[str]:
+    def report(self) -> list[str]:
         """Return lines about rows that were not read or answered, and the closing line."""
         without = self.without_generation
-        answered = self.rows - without.total - self.invalid - self.private
+        answered = self.rows - without.total() - self.invalid - self.private
         closing = (
             f"{count_text(self.rows, 'row')}, {self.located:,} located, "
             f"{answered - self.located:,} unknown, {self.invalid:,} invalid, "
             f"{self.private:,} private in {self.seconds:.1f} s"
         )
-        unanswered = without.lines(engine.generations()) if without.total else []
-        return [*self.notes, *unanswered, closing]
+        return [*self.notes, *lines_of(without), closing]
 
 
 class EnrichedRows:

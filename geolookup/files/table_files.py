@@ -21,7 +21,7 @@ from geolookup.files.logs import LINES, SHAPES, read_log
 from geolookup.files.parquet import read_parquet, write_parquet
 from geolookup.files.row_streams import ReadOptions, Rows, WriteOptions, column_at
 from geolookup.filesystem.unpacking import compression
-from geolookup.tables.locate import address_reader
+from geolookup.tables.locate import check_type
 
 #: The options that name columns, for messages.
 IP_COLUMN, TIME_COLUMN = "--ip-column", "--local-time-column"
@@ -167,7 +167,7 @@ def open_addresses(
     )
     with open_table(file, options) as rows:
         try:
-            address_reader(column_at(rows.schema.empty_table(), column.name).type)
+            check_type(column_at(rows.schema.empty_table(), column.name).type)
         except TypeError as error:
             raise TableFileError(name, str(error), f"name another by {IP_COLUMN}") from error
         yield rows

@@ -15,7 +15,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 from geolookup.errors import OutputError
 from geolookup.filesystem import NUL_IN_NAME
@@ -70,15 +69,6 @@ def _check_name(output: Path, *, force: bool) -> bool:
     return is_used
 
 
-def check_place(folder: Path) -> None:
-    """Raise OutputError unless a folder can be written, or created with its parents."""
-    nearest = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
-    if not nearest.is_dir():
-        raise OutputError(nearest, "is not a folder", _ANOTHER)
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise OutputError(nearest, "may not be written", "check its permissions")
-
-
 @contextmanager
 def staged_folder(output: Path, mode: int = 0o777, *, force: bool = True) -> Iterator[Path]:
     """Yield a new folder; rename it to ``output`` if the block succeeds.
@@ -122,12 +112,6 @@ def output_errors(output: Path, remedy: str = "check space and permissions") -> 
     except OSError as error:
         problem = f"cannot be written ({error.strerror or error})"
         raise OutputError(output, problem, remedy) from error
-
-
-def sync(stream: IO[bytes]) -> None:
-    """Sync an open file to the disk."""
-    stream.flush()
-    os.fsync(stream.fileno())
 
 
 def fsync(path: Path) -> None:

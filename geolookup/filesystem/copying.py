@@ -35,4 +35,4 @@ def copy_file(source: Path, target: Path, size: int) -> None:
         while chunk := stream.read(min(size, 1 << 20)):  # up to ``size``: the file may grow
             file.write(chunk)
             size -= len(chunk)
-        atomic.sync(file)
+    atomic.fsync(target)

@@ -27,14 +27,11 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from geolookup.errors import OutputError, SettingsError
+from geolookup.errors import OutputError
 
-#: The environment variable of the seconds to wait for a lock, and their default.
-TIMEOUT_VARIABLE, TIMEOUT = "GEOLOOKUP_LOCK_TIMEOUT", 60.0
-#: Seconds until the log states that a lock is held, and between two attempts.
-NOTICE, _POLL = 2.0, 0.05
+#: Seconds to wait for a lock, until the log states that it is held, and between two attempts.
+PATIENCE, NOTICE, _POLL = 60.0, 2.0, 0.05
 _LOCKED = "locked by another process"
-_REMEDY = f"end that process, or wait longer by --lock-timeout or ${TIMEOUT_VARIABLE}"
 #: Characters of the output in a temporary name: names have at most 255 bytes, characters 4.
 _BEGIN = 50
 _NAME = re.compile(r"\..+\.geolookup-[0-9a-f]{16}", re.DOTALL)
@@ -64,20 +61,18 @@ def _lock(descriptor: int) -> bool:
 
 
 @contextmanager
-def hold_lock(path: Path, default: float = TIMEOUT) -> Iterator[None]:
+def hold_lock(path: Path, seconds: float | None = None) -> Iterator[None]:
     """Hold the lock of a file, created if missing; wait while another process holds it.
 
-    ``default`` is the limit of waiting in seconds, unless ``$GEOLOOKUP_LOCK_TIMEOUT`` is set. After
-    a while the log has a notice. Raises OutputError after the limit, SettingsError if the variable
-    is malformed.
+    After a while the log has a notice. Raises OutputError after ``seconds``, by default a minute.
     """
-    limit = _limit(default)
+    limit = PATIENCE if seconds is None else seconds
     with _open(path) as descriptor:
         began, is_noticed = time.monotonic(), False
         while not _lock(descriptor):  # polling works on all systems, and can end
             waited = time.monotonic() - began
             if waited >= limit:
-                raise OutputError(path, f"{_LOCKED} for {limit:g} s", _REMEDY)
+                raise OutputError(path, f"{_LOCKED} for {limit:g} s", "end it, or try again")
             if waited >= NOTICE and not is_noticed:
                 from logging import getLogger
 
@@ -116,17 +111,6 @@ def _limit_access(descriptor: int, folder: Path) -> None:
         if is_shared and file.st_gid != parent.st_gid:
             os.fchown(descriptor, -1, parent.st_gid)
         os.fchmod(descriptor, 0o660 if is_shared else 0o600)  # whatever the umask
-
-
-def _limit(default: float) -> float:
-    """Return the seconds to wait; SettingsError for a malformed variable."""
-    text = os.environ.get(TIMEOUT_VARIABLE)
-    if not text:
-        return default
-    with suppress(ValueError):
-        if (seconds := float(text)) >= 0:  # false for NaN
-            return seconds
-    raise SettingsError(f"{TIMEOUT_VARIABLE}: {text!r} is not a number of seconds such as 60")
 
 
 # --- temporary folders

@@ -38,10 +38,8 @@ def check_strictly(paths: Iterable[Path]) -> None:
     absolute = [path.absolute() for path in paths]
     named = _with_targets(absolute)
     parents = dict.fromkeys(step for path in absolute for step in _steps(path))
-    for path in parents.keys() - named.keys():
-        _check(path, allowed=stat.S_ISVTX)
-    for path in named:
-        _check(path)
+    for path in parents | named:
+        _check(path, allowed=0 if path in named else stat.S_ISVTX)
 
 
 def check_dataset(folder: Path) -> None:
@@ -79,9 +77,9 @@ def _steps(path: Path) -> Iterator[Path]:
 
 
 def _check(path: Path, owner: int = 0, *, allowed: int = 0) -> None:
-    """Raise DatasetError for a path of another than this user, ``owner`` and root, or writable.
+    """Raise DatasetError if others than this user, ``owner`` and root can change a path.
 
-    A mode with one of the ``allowed`` bits may have any others. The mode of a link has no effect.
+    A mode with one of the ``allowed`` bits, and the mode of a link, are not checked.
     Windows has access control lists instead of owners and modes.
     """
     with ReadErrors(path):

@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import PurePath
 from typing import IO, Any
 
@@ -49,6 +50,9 @@ def packing(path: PurePath) -> str:
     return next((ending for ending in PACKED if name.endswith(ending)), "")
 
 
+_xz_unpacker = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, LZMA_MEMORY)
+
+
 class _XzFile(io.RawIOBase):
     """An .xz file of one or several streams in a row, as after ``cat a.xz b.xz``.
 
@@ -57,11 +61,7 @@ class _XzFile(io.RawIOBase):
 
     def __init__(self, packed: IO[bytes]) -> None:
         super().__init__()
-        self._packed, self._ready = packed, b""
-        self._unpacker = self._new_unpacker()
-
-    def _new_unpacker(self) -> lzma.LZMADecompressor:
-        return lzma.LZMADecompressor(lzma.FORMAT_XZ, LZMA_MEMORY)
+        self._packed, self._ready, self._unpacker = packed, b"", _xz_unpacker()
 
     def readable(self) -> bool:
         """Return True."""
@@ -73,19 +73,15 @@ class _XzFile(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: Any) -> int:
-        """Unpack at least one byte; none at the end. Raises OSError for a damaged stream."""
+        """Unpack at least one byte; none at the end."""
         while not self._unpacker.eof or self._begin_next():
             if self._unpacker.needs_input and not self._ready:
                 self._ready = self._packed.read(_CHUNK)
                 if not self._ready:
-                    raise OSError("Compressed file ended before the end of the stream")
+                    raise EOFError("Compressed file ended before the end of the stream")
             # The decompressor keeps the input, and returns its bytes in parts.
             data, self._ready = self._ready, b""
-            try:
-                part = self._unpacker.decompress(data, len(buffer))
-            except lzma.LZMAError as error:
-                raise OSError(str(error)) from error
-            if part:
+            if part := self._unpacker.decompress(data, len(buffer)):
                 buffer[: len(part)] = part
                 return len(part)
         return 0
@@ -96,7 +92,7 @@ class _XzFile(io.RawIOBase):
         while not (following := following.lstrip(b"\0")):
             if not (following := self._packed.read(_CHUNK)):
                 return False
-        self._unpacker, self._ready = self._new_unpacker(), following
+        self._unpacker, self._ready = _xz_unpacker(), following
         return True
 
 

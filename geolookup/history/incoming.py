@@ -68,7 +68,7 @@ def from_folder(source: Path) -> Incoming:
         for name, text in head.texts():
             with create(folder / name) as file:
                 file.write(text)
-                atomic.sync(file)
+            atomic.fsync(folder / name)
         for name, (size, _) in head.files.items():
             copy_file(source / name, folder / name, size)
         return VerifiedDataset(folder, lambda name: source / name)

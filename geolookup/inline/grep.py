@@ -21,10 +21,10 @@ LONGEST = 1 << 28
 
 
 class LineFilter:
-    """A choice of lines by the addresses in them that meet a condition.
+    """Keeps the lines with an address that meets a condition.
 
-    ``masks`` mark the addresses that do, by their rows. With ``every``, all addresses of a line
-    with an answer must, and one at least. ``inverted`` keeps the other lines. ``mark`` are the
+    ``masks`` mark the rows of addresses that meet it. With ``every``, all addresses with an answer
+    must meet it, and a line must have one. ``inverted`` keeps the other lines. ``mark`` are the
     bytes before and after an address that meets the condition. ``name`` names the text in
     messages. ``count`` is the number of lines that were kept.
     """
@@ -74,10 +74,10 @@ class LineFilter:
         return self._end_lines(with_texts(part, places, marks), met)
 
     def _end_lines(self, text: bytes, met: NDArray[Any]) -> bytes:
-        """Return the kept lines that end in a text.
+        """Return the lines to keep of those that end in a text.
 
-        ``met`` has, for each line, the number of addresses that meet the condition, and of all
-        with an answer; the last line does not end.
+        ``met`` (2, lines) counts the addresses of each line that meet the condition, and those
+        with an answer; the last line does not end in the text.
         """
         met[:, 0] += self._met
         self._met = met[:, -1]

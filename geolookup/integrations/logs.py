@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import geolookup
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
 #: Names of fields, or a mapping from names in the log to fields.
 FieldNames = Mapping[str, str] | Iterable[str]
 DEFAULT_FIELDS = ("country", "asn")
-#: Attributes of every record.
-_OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _ABSENT = object()
 
 
-class _Fields:
-    """Looks the fields up; never raises for an address or an unusable dataset.
+class _Replacing:
+    """Looks the fields up; never raises for an address or an unusable dataset."""
 
-    ``address`` is the name of the address in the log.
-    """
+    #: Names that the log has already.
+    _taken: Collection[str] = ()
 
     def __init__(
         self,
-        call: str,
-        address: str | int,
-        engine: Engine | None,
-        fields: FieldNames,
+        address: str | int = "ip",
+        fields: FieldNames = DEFAULT_FIELDS,
         *,
-        clean: bool,
+        engine: Engine | None = None,
+        clean: bool = False,
     ) -> None:
+        super().__init__()
+        call = type(self).__name__
         if not isinstance(fields, Mapping):
             fields = {str(name): str(name) for name in names_of((fields,))}
+        self._address, self._clean = address, clean
         self._engine = geolookup.open() if engine is None else engine
         among = state_of(self._engine).dataset.schema.fields
         self._paths = tuple(resolve_field(name, among, call).path for name in fields.values())
@@ -54,20 +54,22 @@ class _Fields:
             raise ValueError(f"{call}: the field 'ip' would keep the address; leave it out")
         if address in fields:
             raise ValueError(f"{address!r} is the address that is removed; choose another name")
-        self._clean = clean
-        self.unknown: dict[str, Any] = dict.fromkeys(fields)
+        for name in fields:
+            if name in self._taken:
+                raise ValueError(f"the log has a {name!r} already; choose another name")
+        self._unknown: dict[str, Any] = dict.fromkeys(fields)
 
-    def of(self, address: object, at: float | None = None) -> dict[str, Any]:
+    def _fields_of(self, address: object, at: float | None = None) -> dict[str, Any]:
         """Return the fields for an address, at an instant."""
         try:
             values = self._engine.get_many([address], self._paths, at=at, clean=self._clean)[0]
         # ValueError: a dataset without an own column has replaced the other in its store.
         except (ClosedError, DatasetError, ValueError):
-            return self.unknown
-        return dict(zip(self.unknown, values, strict=True))
+            return self._unknown
+        return dict(zip(self._unknown, values, strict=True))
 
 
-class GeoFilter(logging.Filter):
+class GeoFilter(_Replacing, logging.Filter):
     """A filter of ``logging`` for handlers: fields of the answer replace the address.
 
     ``address`` is the name of the attribute that ``extra`` sets, or of a member of the arguments
@@ -82,31 +84,16 @@ class GeoFilter(logging.Filter):
     address. Raises ValueError for an unknown field and for a name that records use.
     """
 
-    def __init__(
-        self,
-        address: str | int = "ip",
-        fields: FieldNames = DEFAULT_FIELDS,
-        *,
-        engine: Engine | None = None,
-        clean: bool = False,
-    ) -> None:
-        super().__init__()
-        self._address = address
-        self._fields = _Fields("GeoFilter", address, engine, fields, clean=clean)
-        for name in _OWN.intersection(self._fields.unknown):
-            raise ValueError(f"a log record has an attribute {name!r} already; choose another name")
+    #: Attributes of every record.
+    _taken = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change a record; always True."""
         address = self._take_address(record)
-        if address is _ABSENT:
-            values = self._fields.unknown
-        else:
+        if address is not _ABSENT:
             _redact(record, Redaction(address))
-            values = self._fields.of(address, record.created)
-            vars(record).update(values)
-        for name, value in values.items():
-            vars(record).setdefault(name, value)
+            vars(record).update(self._fields_of(address, record.created))
+        vars(record).update({**self._unknown, **vars(record)})
         return True
 
     def _take_address(self, record: logging.LogRecord) -> object:
@@ -149,7 +136,7 @@ def _error(exc_info: object) -> BaseException | None:
     return exc_info if isinstance(exc_info, BaseException) else None
 
 
-class GeoProcessor:
+class GeoProcessor(_Replacing):
     """A processor of structlog: fields of the answer replace the address.
 
     ``address`` is the name of the value in the event; the other parameters as for ``GeoFilter``.
@@ -158,27 +145,16 @@ class GeoProcessor:
     render.
     """
 
-    def __init__(
-        self,
-        address: str = "ip",
-        fields: FieldNames = DEFAULT_FIELDS,
-        *,
-        engine: Engine | None = None,
-        clean: bool = False,
-    ) -> None:
-        self._address = address
-        self._fields = _Fields("GeoProcessor", address, engine, fields, clean=clean)
-
     def __call__(
         self, _logger: object, _method: str, event: MutableMapping[str, Any]
     ) -> MutableMapping[str, Any]:
         """Change an event and return it."""
-        address = event.pop(self._address, _ABSENT)
+        address = event.pop(self._address, _ABSENT)  # type: ignore[call-overload]
         if address is _ABSENT:
-            return {**self._fields.unknown, **event}
+            return {**self._unknown, **event}
         redaction = Redaction(address)
         error = _error(event.pop("exc_info", None))
         if error is not None:
             event["exception"] = redaction.exception(error)
         members = {name: redaction.value(value) for name, value in event.items()}
-        return {**members, **self._fields.of(address)}
+        return {**members, **self._fields_of(address)}

@@ -11,8 +11,9 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import IPv6Address
-from itertools import islice
+from itertools import chain, islice
 from logging import LogRecord
+from operator import is_
 from struct import iter_unpack
 from typing import Any
 from urllib.parse import quote
@@ -31,7 +32,7 @@ _IPV4 = re.compile(r"[0-9.]+")
 _DEPTH = 6
 #: The most addresses in a given text of which spellings in longer tokens are removed too.
 _MANY = 16
-_CONTAINERS = (list, tuple, set, frozenset)
+_CONTAINERS: tuple[Any, ...] = (Mapping, list, tuple, set, frozenset)
 
 
 class Redaction:
@@ -72,7 +73,7 @@ class Redaction:
         if value is None or isinstance(value, (int, float, LogRecord)):
             return value
         try:
-            return _same(value, self._without(value, depth))
+            return self._without(value, depth + 1)
         except Exception:  # noqa: BLE001 - a log call must not raise, whatever it is given
             return _type_text(value)
 
@@ -80,17 +81,16 @@ class Redaction:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, (bytes, bytearray)):
-            return self.text(value.decode("latin-1")).encode("latin-1")
-        if depth < _DEPTH and isinstance(value, Mapping):
-            return dict(self._pairs(value, depth + 1))
+            text = self.text(old := value.decode("latin-1"))
+            return value if text is old else text.encode("latin-1")
         kind = next((kind for kind in _CONTAINERS if isinstance(value, kind)), None)
-        if depth < _DEPTH and kind is not None:
-            return kind(self.value(item, depth + 1) for item in value)
-        return self._object(value)
-
-    def _pairs(self, mapping: Mapping[Any, Any], depth: int) -> Iterator[tuple[Any, Any]]:
-        for name, value in mapping.items():
-            yield self.value(name, depth), self.value(value, depth)
+        if depth > _DEPTH or kind is None:
+            return self._object(value)
+        items = [*(chain.from_iterable(value.items()) if kind is Mapping else value)]
+        left = [self.value(item, depth) for item in items]
+        if all(map(is_, items, left)):
+            return value
+        return dict(zip(left[::2], left[1::2], strict=True)) if kind is Mapping else kind(left)
 
     def _object(self, value: object) -> object:
         texts = plain(value), plain(value, repr)
@@ -116,14 +116,6 @@ def _type_text(value: object) -> str:
     return f"<{type(value).__name__}>"
 
 
-def _same(old: Any, new: Any) -> Any:
-    """Return the old value, with its type and identity, if nothing changed."""
-    try:
-        return old if old == new else new
-    except Exception:  # noqa: BLE001 - as above
-        return new
-
-
 def _without(text: str, spellings: list[str]) -> str:
     # A longer spelling may begin with a shorter one.
     for spelling in sorted(spellings, key=len, reverse=True):
@@ -144,10 +136,7 @@ def _addresses_in(text: bytes) -> Iterator[tuple[int, int, Address]]:
             yield start, end, (family, high << 64 | low)
 
 
-def _spellings(family: int, value: int) -> Iterator[str]:
-    """Yield the usual spellings of an address in lower case."""
-    yield canonical(family, value)
-    if family == 6:
-        exploded = IPv6Address(value).exploded
-        yield exploded
-        yield from (quote(text, safe="").lower() for text in (canonical(family, value), exploded))
+def _spellings(family: int, value: int) -> set[str]:
+    """Return the usual spellings of an address in lower case."""
+    texts = {canonical(family, value), *([IPv6Address(value).exploded] if family == 6 else [])}
+    return texts | {quote(text, safe="").lower() for text in texts}

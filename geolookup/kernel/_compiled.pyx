@@ -11,14 +11,14 @@ items are replaced as a whole: no lookup needs a lock.
 
 The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
 order of the includes: arrays of numbers (``_column``), rows of tables (``_rows``), an open dataset
-(``_state``), JSON (``_json``), what follows from country and time (``_templates``), private space
-and the search for one address (``_search``), its prefix (``_prefix``), the parser (``_parsing``) and
+(``_state``), JSON (``_json``), time zones (``_tzif``, ``_zones``), what follows from country and
+time (``_templates``), private space and the search for one address (``_search``), its prefix (``_prefix``), the parser (``_parsing``) and
 the search (``_columns``) for a column, own columns (``_own``), the public class (``_kernel``),
 answers as objects (``_answer``), many answers at once (``_many``), and values of fields
 (``_values``).
 
 Code without an open dataset is in extension modules of its own; they compile in parallel:
-``_arrays``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd`` and
+``_arrays`` and ``_scan``. Each takes the inline functions of ``_address.pxd`` and
 ``_words.pxd`` that it calls.
 """
 
@@ -67,7 +67,7 @@ cdef extern from "time.h" nogil:
 
 import json
 
-from geolookup.contract import envelope, fields
+from geolookup.contract import envelope, fields, localtime
 from geolookup.dataset import layout as fmt
 from geolookup.dataset import rows as row_codec
 from geolookup.contract.address import parse as parse_any
@@ -81,7 +81,6 @@ from geolookup.errors import (
 from geolookup.contract.localtime import instant
 from geolookup.kernel._arrays import gather
 from geolookup.kernel._scan import find_addresses
-from geolookup.kernel._zones import period
 
 __all__ = [
     "Kernel",
@@ -115,6 +114,8 @@ include "_column.pxi"
 include "_rows.pxi"
 include "_state.pxi"
 include "_json.pxi"
+include "_tzif.pxi"
+include "_zones.pxi"
 include "_templates.pxi"
 include "_search.pxi"
 include "_prefix.pxi"

@@ -29,7 +29,7 @@ cdef class State:
     cdef Py_ssize_t window  # intervals that are compared at once
     cdef Py_ssize_t ipv4_count, ipv6_count, sparse_count, location_count
     cdef _Table locations, networks, country_texts
-    cdef list zones, periods, times, times_json, local_times  # by zone
+    cdef list zones, clocks, times, times_json, local_times  # by zone
     cdef list countries, countries_json
     cdef list values_by_row  # by path: the values that ``_values`` keeps
     cdef _OwnTable own  # None without own columns
@@ -89,7 +89,7 @@ cdef class State:
         self.networks = _Table(dataset.networks, _lists_of(fields.in_table(fields.NETWORK)))
         self.country_texts = _Table(dataset.countries, ())
         self.zones = dataset.zones()
-        self.periods = [None] * len(self.zones)
+        self.clocks = [None] * len(self.zones)
         self.times, self.times_json, self.local_times = [[None] * len(self.zones) for _ in range(3)]
         self.countries, self.countries_json = [[None] * self.country_texts.count for _ in range(2)]
         return 0

@@ -69,39 +69,32 @@ cdef _CountryJson _country_json(State state, uint32_t location_row):
     return <_CountryJson>country
 
 
-# The time member: up to the local time, then the timestamp, then ``is_dst``.
-cdef _Names _TIME_HEAD = _Names(fields.TIME_MEMBERS[:5], b'},"time":{')
-cdef bytes _TIMESTAMP = b',"%b":' % fields.TIME_MEMBERS[5].encode()
-cdef bytes _TIME_TAIL = b',"%b":%%b}' % fields.TIME_MEMBERS[6].encode()
-cdef bytes _IN_DAYLIGHT = _TIME_TAIL % b"true", _IN_STANDARD = _TIME_TAIL % b"false"
-cdef bytes _WITHOUT_ZONE = _TIME_TAIL % b"null"
+cdef bytes _TIME_HEAD = (
+    b'},"time":{"zone":"%b","abbr":"%b","utc_offset":"%b","utc_offset_seconds":%d,"current_time":"'
+)
+cdef bytes _UNKNOWN_HEAD = (
+    b'},"time":{"zone":null,"abbr":null,"utc_offset":null,"utc_offset_seconds":null,"current_time":null'
+)
 
 
 @cython.final
-cdef class _Period:
-    """A period of constant UTC offset in a zone, and the constant parts of its time object."""
+cdef class _Clock:
+    """The time object of a period, and its JSON: ``head``, the local time, ``middle``, the second, ``tail``."""
 
-    cdef int64_t start, end
-    cdef int offset
-    cdef bint known
+    cdef _Period period
     cdef bytes head, middle, tail
-    cdef object zone, abbr, utc_offset, is_dst
 
-    def __cinit__(self, zone, period):
-        self.known = period is not None
-        self.start, self.end = -(1 << 62), 1 << 62
-        # No value needs escapes: all are of ASCII letters, digits and the characters "+-_/:".
-        cdef str values = "null\nnull\nnull\nnull\nnull"
-        self.middle, self.tail = _TIMESTAMP, _WITHOUT_ZONE
-        if self.known:
-            self.start, self.end, self.offset = period.start, period.end, period.offset
-            self.zone, self.abbr = zone, period.abbr
-            self.utc_offset, self.is_dst = period.utc_offset, period.is_dst
-            values = f'"{zone}"\n"{self.abbr}"\n"{self.utc_offset}"\n{self.offset}\n"'
-            self.middle = f'{self.utc_offset}"'.encode() + _TIMESTAMP
-            self.tail = _IN_DAYLIGHT if self.is_dst else _IN_STANDARD
-        cdef bytes texts = values.encode()
-        self.head = _TIME_HEAD.json(<Text>PyBytes_AS_STRING(texts), PyBytes_GET_SIZE(texts))
+    def __cinit__(self, _Period period):
+        self.period = period
+        self.head, self.middle, self.tail = _UNKNOWN_HEAD, b',"current_timestamp":', b',"is_dst":null}'
+        if period.abbr is not None:
+            # No value needs escapes: all are of ASCII letters, digits and the characters "+-_/:".
+            utc_offset = period.utc_offset.encode()
+            self.head = _TIME_HEAD % (
+                period.zone.encode(), period.abbr.encode(), utc_offset, period.offset
+            )
+            self.middle = utc_offset + b'","current_timestamp":'
+            self.tail = b',"is_dst":true}' if period.is_dst else b',"is_dst":false}'
 
     cdef bytes json(self, int64_t second):
         cdef char clock[32]
@@ -109,8 +102,8 @@ cdef class _Period:
         cdef Py_ssize_t clock_size = 0, size = snprintf(timestamp, 32, "%lld", <long long>second)
         cdef bytes result
         cdef char* out
-        if self.known:
-            clock_size = _write_clock(clock, second + self.offset) - clock
+        if self.period.abbr is not None:
+            clock_size = _write_clock(clock, second + self.period.offset) - clock
         result = PyBytes_FromStringAndSize(
             NULL,
             PyBytes_GET_SIZE(self.head) + clock_size + PyBytes_GET_SIZE(self.middle) + size
@@ -122,20 +115,22 @@ cdef class _Period:
         return result
 
     cdef dict members(self, int64_t second):
+        cdef _Period period = self.period
         cdef char clock[32]
         cdef char* end
-        cdef object local = None
-        if self.known:
-            end = _write_clock(clock, second + self.offset)
-            local = PyUnicode_DecodeUTF8(clock, end - clock, NULL) + self.utc_offset
+        cdef object local = None, offset = None
+        if period.abbr is not None:
+            end = _write_clock(clock, second + period.offset)
+            local = PyUnicode_DecodeUTF8(clock, end - clock, NULL) + period.utc_offset
+            offset = period.offset
         return {
-            "zone": self.zone,
-            "abbr": self.abbr,
-            "utc_offset": self.utc_offset,
-            "utc_offset_seconds": self.offset if self.known else None,
+            "zone": period.zone,
+            "abbr": period.abbr,
+            "utc_offset": period.utc_offset,
+            "utc_offset_seconds": offset,
             "current_time": local,
             "current_timestamp": second,
-            "is_dst": self.is_dst,
+            "is_dst": period.is_dst,
         }
 
 
@@ -150,14 +145,16 @@ cdef class _Moment:
         self.second, self.value = second, value
 
 
-cdef _Period _period(State state, Py_ssize_t zone, int64_t second):
-    """Return the period of a zone that holds a second."""
-    cached = state.periods[zone]
-    if cached is not None and (<_Period>cached).start <= second < (<_Period>cached).end:
-        return <_Period>cached
-    name = state.zones[zone]
-    read = state.periods[zone] = _Period(name, period(name, second))
-    return <_Period>read
+cdef _Clock _clock_of(State state, Py_ssize_t zone, int64_t second):
+    """Return the clock of a zone at a second."""
+    cached = state.clocks[zone]
+    if cached is not None and (<_Clock>cached).period.start <= second < (<_Clock>cached).period.end:
+        return <_Clock>cached
+    read = period(state.zones[zone], second)
+    if read is None:
+        read = _Period(None, EARLIEST, LATEST, None, 0, None)
+    cached = state.clocks[zone] = _Clock(read)
+    return <_Clock>cached
 
 
 cdef inline Py_ssize_t _zone(State state, uint32_t location_row) except -1:
@@ -176,7 +173,7 @@ cdef dict _time(State state, uint32_t location_row, int64_t second):
     cdef Py_ssize_t zone = _zone(state, location_row)
     cached = state.times[zone]
     if cached is None or (<_Moment>cached).second != second:
-        cached = state.times[zone] = _Moment(second, _period(state, zone, second).members(second))
+        cached = state.times[zone] = _Moment(second, _clock_of(state, zone, second).members(second))
     return <dict>(<_Moment>cached).value
 
 
@@ -185,7 +182,7 @@ cdef bytes _time_json(State state, uint32_t location_row, int64_t second):
     cdef Py_ssize_t zone = _zone(state, location_row)
     cached = state.times_json[zone]
     if cached is None or (<_Moment>cached).second != second:
-        cached = state.times_json[zone] = _Moment(second, _period(state, zone, second).json(second))
+        cached = state.times_json[zone] = _Moment(second, _clock_of(state, zone, second).json(second))
     return <bytes>(<_Moment>cached).value
 
 

@@ -1,7 +1,7 @@
-"""The calls for one address: their types and their texts. A kernel has their code.
+"""The calls for one address: their signatures and docstrings, stated once for both kernels.
 
-The chosen kernel gets these texts when it is imported. An engine inherits its calls, and those of
-the package are the calls of one that opens the default dataset.
+A kernel implements the calls, and ``texts`` gives it the docstrings when it is imported. An engine
+inherits the calls of its kernel. The package has those of an engine on the default dataset.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Get:
-    """The type of ``get``: a value by the kind of its field; Any with a default, a tuple of Any."""
+    """The type of ``get``: one field has the type of its values, every other call Any."""
 
     if TYPE_CHECKING:
 
@@ -141,13 +141,13 @@ class Lookups:
         aware datetime), ``answer.own.site_id`` (an own column), ``answer.prefix``,
         ``answer.to_dict()``: the envelope. Members are read on access, and an unknown value is
         None. All members are of one generation and of the instant ``at``: Unix seconds, an aware
-        datetime, or None for now. No text makes this raise: the answer for a malformed or
-        private one is false, has ``error_code`` and ``error_message``, and its members are None,
-        but own columns of a private one can be known. Raises TypeError or ValueError for an invalid
-        ``at`` or an ``ip`` that is no single address (a list, bytes, a number), DatasetError for a
-        damaged dataset; reading a member raises it too. With ``clean`` a text may have more than
-        the address: blanks, brackets, a port, a zone id, or it may be an X-Forwarded-For list; see
-        ``contract.cleaning.clean_text``.
+        datetime, or None for now. The answer for a malformed or private address is false, and has
+        ``error_code`` and ``error_message``. Its other members are None, except own columns of a
+        private address. With ``clean`` a text may have more than the address: blanks, brackets, a
+        port or a zone id. It may also be an X-Forwarded-For list: see
+        ``contract.cleaning.clean_text``. Raises TypeError for an ``ip`` that is not one address (a
+        list, bytes, a number), TypeError or ValueError for an invalid ``at``, DatasetError for a
+        damaged dataset; reading a member raises it too.
         """
         raise NotImplementedError
 
@@ -194,7 +194,7 @@ def state_of(lookups: Lookups) -> State:
 
 
 def texts() -> dict[str, str]:
-    """Return the text of each call."""
+    """Return the docstring of each call by its name."""
     calls = Lookups.answer, Lookups.lookup, Lookups.lookup_json, Lookups.own
     of_get = {"get": Get.__call__.__doc__ or ""}
     return {call.__name__: call.__doc__ or "" for call in calls} | of_get

@@ -5,7 +5,6 @@ from __future__ import annotations
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from geolookup.contract.envelope import to_json
 from geolookup.contract.localtime import instant
 from geolookup.contract.paths import names_of
 from geolookup.dataset.files import Dataset
@@ -67,7 +66,7 @@ class Kernel(Lookups):
 
     def lookup_json(self, ip: object, *, at: Any = None, clean: bool = False) -> bytes:
         """See ``Lookups``."""
-        return to_json(self.lookup(ip, at=at, clean=clean))
+        return self._open_state()._json(_address(ip, clean), _second(at))
 
     def get(  # type: ignore[override]
         self,

@@ -1,7 +1,7 @@
 """An open dataset in the Python kernel: address -> interval -> rows -> answer.
 
 This is the reference. The compiled kernel has the same class in C; its JSON copies the texts of
-rows, where this one decodes them and writes them again.
+rows, where this one decodes them, and writes each row again once.
 
 Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
 ValueError. An *interval id* is the position of an interval: its position among the IPv4
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from geolookup.contract import envelope, fields
 from geolookup.contract.address import canonical, effective, parse
@@ -27,16 +27,19 @@ from geolookup.kernel.answers import copy_value
 from geolookup.kernel.python_zones import period
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from geolookup.contract.envelope import Object
-    from geolookup.contract.types import Data, Envelope, Time
+    from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
 
 _CACHED = 8192  # rows of a table; a row takes about 1 kB
-#: The members of a location that are lists.
+#: The members that are lists; all are of a location.
 _LISTS = [f.member for f in fields.FIELDS if f.type == fields.TEXTS and f.group == "location"]
+_T = TypeVar("_T")
+#: A location, its currency, and the row of its zone.
+Located = tuple[_T, _T, int]
 
 
 class Match(NamedTuple):
@@ -61,11 +64,14 @@ class State:
         self._rows = {family: dataset.row_columns(family) for family in (4, 6)}
         # The caches do not refer to the state: without a reference cycle its files close as soon
         # as the last reader ends.
-        cached = lru_cache(_CACHED)
-        self._countries = cached(dataset.countries.members)
-        self._locations = cached(dataset.locations.members)
-        self._networks = cached(dataset.networks.members)
-        self._times = lru_cache(1024)(partial(_time, dataset.zones()))
+        cached, recent = lru_cache(_CACHED), lru_cache(1024)
+        self._locations = cached(partial(_located, dataset, cached(dataset.countries.members)))
+        self._networks = cached(partial(_network, dataset))
+        self._times = recent(partial(_time, dataset, dataset.zones()))
+        # The same as JSON.
+        self._locations_json = cached(partial(_located_json, self._locations))
+        self._networks_json = cached(partial(_json, self._networks))
+        self._times_json = recent(partial(_json, self._times))
         own_paths = [field.path for field in dataset.schema.own]
         #: the path of each name of a field or group
         self._paths = NAMES | {path: path for path in own_paths and (OWN, *own_paths)}
@@ -88,8 +94,9 @@ class State:
 
     def record(self, location_row: int, network_row: int) -> Object:
         """Return data without ip, ip_type and time; the caller may change it."""
-        location, currency, _zone = self._located(location_row)
-        return {"location": location, "currency": currency, "network": self._network(network_row)}
+        location, currency, _zone = self._locations(location_row)
+        network = self._networks(network_row)
+        return {"location": _copy(location), "currency": currency.copy(), "network": network.copy()}
 
     # --- columns
 
@@ -159,7 +166,7 @@ class State:
 
     def envelopes_json(self, ips: list[object], seconds: int | list[int]) -> list[bytes]:
         """Return the envelope of each address as compact UTF-8 JSON."""
-        return [envelope.to_json(answer) for answer in self.envelopes(ips, seconds)]
+        return [self._json(ip, second) for ip, second in _pair(ips, seconds)]
 
     def values(
         self,
@@ -204,51 +211,43 @@ class State:
         except ContractError as error:
             return envelope.failure(type(error))
 
+    def _json(self, ip: object, second: int) -> bytes:
+        """Return the envelope of an address as compact UTF-8 JSON."""
+        try:
+            match = self._find(ip)
+        except ContractError as error:
+            return envelope.FAILURES_JSON[type(error)]
+        location, currency, zone = self._locations_json(match.location)
+        head = envelope.HEAD + match.echo.encode() + envelope.IP_TYPE[match.family]
+        time, network = self._times_json(zone, second), self._networks_json(match.network)
+        groups = b'"location":%b,"time":%b,"currency":%b,"network":%b'
+        return head + groups % (location, time, currency, network) + envelope.TAIL
+
     def _data(self, match: Match, second: int) -> Data:
         """Return the data member of an address; the caller may change it."""
-        location, currency, zone = self._located(match.location)
+        location, currency, zone = self._locations(match.location)
         return {
             "ip": match.echo,
             "ip_type": "ipv4" if match.family == 4 else "ipv6",
-            "location": location,
-            "time": self._time(zone, second),
-            "currency": currency,
-            "network": self._network(match.network),
+            "location": _copy(location),
+            "time": self._times(zone, second).copy(),
+            "currency": currency.copy(),
+            "network": self._networks(match.network).copy(),
         }
 
-    def _located(self, row: int) -> tuple[Any, Any, int]:
-        """Return the location and the currency of a location row, and the row of its zone."""
-        try:
-            country = self._countries(self.dataset.location_countries[row])
-            zone = self.dataset.location_zones[row]
-        except IndexError:
-            raise outside(self.dataset.path) from None
-        location = {name: country[name] for name in COUNTRY_MEMBERS} | self._locations(row)
-        for name in _LISTS:  # the caller may change them
-            location[name] = copy_value(location[name])
-        return location, {name: country[name] for name in CURRENCY_MEMBERS}, zone
-
-    def _network(self, row: int) -> Any:
-        """Return a network; an unknown asn is left out."""
-        network = self._networks(row).items()
-        return {name: value for name, value in network if name != "asn" or value is not None}
-
-    def _time(self, zone: int, second: int) -> Time:
-        try:
-            return self._times(zone, second).copy()
-        except IndexError:
-            raise outside(self.dataset.path) from None
-
     def _value(self, match: Match, path: str, second: int) -> Any:
-        """Return one field or one group of data."""
+        """Return one field or one group of data; the caller may change it."""
         group, _, member = path.partition(".")
-        if group == "time":  # a zone file may be damaged: other values do not need it
-            value: Any = self._time(self._located(match.location)[2], second)
-        elif group in ("ip", "ip_type"):
+        if group in ("ip", "ip_type"):
             return match.echo if group == "ip" else f"ipv{match.family}"
+        if group == "network":
+            values = self._networks(match.network)
         else:
-            value = self.record(match.location, match.network)[group]
-        return value.get(member) if member else value
+            location, currency, zone = self._locations(match.location)
+            values = location if group == "location" else currency
+            if group == "time":  # a zone file may be damaged: other values do not need it
+                values = self._times(zone, second)
+        return copy_value(values.get(member)) if member else _copy(values)
 
     def _own(self, ip: object) -> Object | None:
         """Return the own columns of an address; None if it is malformed.
@@ -295,8 +294,45 @@ class State:
         return columns[member] if columns is not None and member else columns
 
 
-def _time(zones: list[str | None], zone: int, second: int) -> Time:
+def _located(dataset: Dataset, countries: Callable[[int], Object], row: int) -> Located[Any]:
+    """Return the location and the currency of a location row, and the row of its zone."""
+    try:
+        country = countries(dataset.location_countries[row])
+        zone = dataset.location_zones[row]
+    except IndexError:
+        raise outside(dataset.path) from None
+    location = {name: country[name] for name in COUNTRY_MEMBERS} | dataset.locations.members(row)
+    return location, {name: country[name] for name in CURRENCY_MEMBERS}, zone
+
+
+def _located_json(located: Callable[[int], Located[Any]], row: int) -> Located[bytes]:
+    location, currency, zone = located(row)
+    return envelope.to_json(location), envelope.to_json(currency), zone
+
+
+def _network(dataset: Dataset, row: int) -> Any:
+    """Return a network; an unknown asn is left out."""
+    network = dataset.networks.members(row).items()
+    return {name: value for name, value in network if name != "asn" or value is not None}
+
+
+def _time(dataset: Dataset, zones: list[str | None], zone: int, second: int) -> Any:
+    if zone >= len(zones):
+        raise outside(dataset.path)
     return time_object(zones[zone], period(zones[zone], second), second)
+
+
+def _json(read: Callable[..., Any], *row: int) -> bytes:
+    return envelope.to_json(read(*row))
+
+
+def _copy(values: Any) -> Any:
+    """Copy a group: the caller may change it and its lists."""
+    copy = values.copy()
+    for name in _LISTS:
+        if name in copy:
+            copy[name] = copy_value(copy[name])
+    return copy
 
 
 def _pair(ips: list[object], seconds: int | list[int]) -> Iterator[tuple[object, int]]:
@@ -324,9 +360,9 @@ class Lines:
         """
         failures = 0
         for ip, second in _pair(ips, seconds):
-            answer = self._state._envelope(ip, second)
-            self._lines.append(envelope.to_json(answer) + b"\n")
-            failures += answer["error"]
+            answer = self._state._json(ip, second)
+            self._lines += answer, b"\n"
+            failures += answer in envelope.FAILURES_JSON.values()
         return failures
 
     def add_text(self, text: bytes, second: int) -> int:

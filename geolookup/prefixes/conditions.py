@@ -41,7 +41,7 @@ _ITEM = re.compile(r"""(?:\s*"((?:[^"]|"")*)"\s*|([^",]*))(,|$)""")
 
 
 class Condition(NamedTuple):
-    """A condition on a field, or on both coordinates; with ``negated`` it may not be met.
+    """A condition on a field, or on both coordinates; with ``negated`` it must not be met.
 
     ``predicates.meets`` describes operators and values. ``call`` is the call or option that stated
     the condition: messages begin with it.
@@ -60,7 +60,7 @@ def conditions_of(
     """Return the conditions of ``where``: all must be met, or none if ``negated``.
 
     The key ``"not"`` of a mapping has conditions that must not be met. ``call`` is the call
-    or option that was made, ``schema`` has the fields of the dataset that is asked. Raises
+    or option, for messages; ``schema`` has the fields of the dataset. Raises
     ValueError for a name that no stored field has, a value that the field cannot have, and a
     malformed text; TypeError for conditions that are neither texts nor mappings.
     """

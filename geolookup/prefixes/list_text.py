@@ -71,9 +71,9 @@ _RESERVED = ("INPUT", "FORWARD", "OUTPUT", "ACCEPT", "DROP", "QUEUE", "RETURN")
 
 
 def checked_names(**chosen: str) -> dict[str, str]:
-    """Return all names of an output, those not chosen by default.
+    """Return all names of an output: the chosen ones, and defaults for the others.
 
-    Raises ValueError for a name that is not a word of the syntaxes.
+    Raises ValueError for a name that some syntax cannot hold.
     """
     names = {member: name.default for member, name in NAMES.items()} | chosen
     for member, text in names.items():
@@ -88,8 +88,8 @@ def checked_names(**chosen: str) -> dict[str, str]:
 class Entries:
     """The entries of a family: the template of one, and the text between two.
 
-    ``removed`` chooses the entries that changes remove. The two templates of ``command`` stand
-    around at most ``limit`` entries.
+    ``removed`` selects the entries that changes delete. The templates of ``command`` are written
+    before and after each group of at most ``limit`` entries.
     """
 
     template: str
@@ -135,7 +135,7 @@ class Syntax:
     def text(
         self, lists: Lists, names: Mapping[str, str], removed: Lists | None = None
     ) -> Iterator[bytes]:
-        """Yield the bytes of lists; with ``removed`` of changes, whose additions are ``lists``."""
+        """Yield the bytes of a list, or of changes: ``lists`` to add, ``removed`` to delete."""
         if self.write is not None:
             yield from self.write(lists)
             return

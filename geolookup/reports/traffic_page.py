@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import count_text, name_text
+from geolookup.errors import count_text, line_text
 from geolookup.files.byte_streams import STANDARD
 from geolookup.files.row_streams import holds_address
 from geolookup.files.summarize import Summary
@@ -50,7 +50,7 @@ def title(source: str) -> str:
     name = Path(os.path.abspath(source)).name  # noqa: PTH100 - keeps symbolic links
     if source == STANDARD or _states_address(name):
         return "Map of addresses"
-    return f"Map of {wording.name(name_text(name))}"
+    return f"Map of {wording.name(line_text(name))}"
 
 
 def _states_address(name: str) -> bool:

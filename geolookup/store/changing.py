@@ -54,7 +54,11 @@ def check_place(store: Path) -> None:
     """Raise OutputError if a store can neither be written nor made."""
     with atomic.output_errors(store):
         check_store(store)
-        atomic.check_place(store)
+        nearest = next(path for path in (store, *store.parents) if os.path.lexists(path))
+        if not nearest.is_dir():
+            raise OutputError(nearest, "is not a folder", "choose another name")
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise OutputError(nearest, "may not be written", "check its permissions")
 
 
 def check_store(store: Path) -> None:

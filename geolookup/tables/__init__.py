@@ -12,7 +12,7 @@ relations, nanoarrow) or an array.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from geolookup.contract.localtime import instant
 from geolookup.tables.as_of import PastEnricher
 from geolookup.tables.dictionaries import in_one
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.generations import Generations, RowsWithoutGeneration
+from geolookup.tables.generations import Generations
 from geolookup.tables.inputs import InputNames, check, input_names, select, single
 from geolookup.tables.locate import CHUNK
 from geolookup.tables.take import of_table
@@ -53,7 +53,7 @@ def enrich(
     threads: int | None = None,
     add_known: bool = False,
     generations: Generations | None = None,
-    without_generation: RowsWithoutGeneration | None = None,
+    without_generation: Counter[str] | None = None,
     engine: ManyAnswers | None = None,
 ) -> Any:
     """Return data of the same kind with columns of answers; see ``Engine.enrich``.

@@ -7,9 +7,9 @@ at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
 from logging import getLogger
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from geolookup.errors import short_id
 from geolookup.parallel import in_order
 from geolookup.tables.dictionaries import used_values
 from geolookup.tables.enrich import TEXTS, Enricher, refuse
-from geolookup.tables.generations import Generations, RowsWithoutGeneration
+from geolookup.tables.generations import Generations, lines_of
 from geolookup.tables.locate import CHUNK, without_views
 from geolookup.tables.take import of_table
 from geolookup.tables.times import Instants, instants_of
@@ -36,6 +36,7 @@ ROWS, _BYTES = 1 << 20, 1 << 28
 #: Generations that are open together: more than there are weeks in a year.
 OPEN = 64
 _Rows = NDArray[np.int64]
+_Ranks = NDArray[np.unsignedinteger]
 
 
 class PastEnricher(Enricher):
@@ -43,8 +44,8 @@ class PastEnricher(Enricher):
 
     The newest generation decides the columns. A column that an older one lacks is null in its
     rows. ``state`` is an open generation, ``options`` are those of ``Enricher``.
-    ``without_generation`` counts rows that no generation answers; None: a warning states them
-    after each table or stream.
+    ``without_generation`` counts rows that no generation answers, by reason; None: a warning states
+    them after each table or stream.
     """
 
     def __init__(
@@ -53,25 +54,23 @@ class PastEnricher(Enricher):
         generations: Generations,
         fields: tuple[Any, ...],
         options: dict[str, Any],
-        without_generation: RowsWithoutGeneration | None,
+        without_generation: Counter[str] | None,
     ) -> None:
-        self._generations = generations
-        self._present = state
+        self._present, self._generations = state, generations
+        self._without_generation = without_generation
         #: the generations by rank: 0 is the newest one
         self._by_rank = list(dict.fromkeys(name for name in generations.by_period[::-1] if name))
-        count = len(self._by_rank)
-        rank_of: dict[str | None, int] = {name: rank for rank, name in enumerate(self._by_rank)}
-        rank_of[None] = count + 1
         # Rows before the first period, in pruned ones, and without an instant have the last ranks.
-        by_period = [count, *(rank_of[name] for name in generations.by_period)]
+        self._count = len(self._by_rank)
+        rank_of: dict[str | None, int] = {name: rank for rank, name in enumerate(self._by_rank)}
+        rank_of[None] = self._count + 1
+        by_period = [self._count, *(rank_of[name] for name in generations.by_period)]
         # The smallest type: then numpy sorts by radix.
-        self._rank_of = np.array(by_period, np.min_scalar_type(count + 2))
+        self._rank_of = np.array(by_period, np.min_scalar_type(self._count + 2))
         newest = self._state_of(0)
         super().__init__(newest, of_table(fields, schema=newest.dataset.schema), **options)
         self._options = options | {"on_invalid": "null", "threads": 1}
-        self._begins = np.array(generations.begins, np.int64)
         self._enricher = lru_cache(OPEN)(self._open)
-        self._without_generation = without_generation
 
     def schema(self, inputs: pa.Schema = TEXTS) -> pa.Schema:
         """Return the schema of the new columns for inputs of these types, as ``Enricher`` does."""
@@ -81,7 +80,7 @@ class PastEnricher(Enricher):
 
     def batches(self, inputs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the new columns for each batch of inputs, of at most CHUNK rows, in order."""
-        without = self._without_generation or RowsWithoutGeneration()
+        without = Counter() if self._without_generation is None else self._without_generation
         begin = 0
         for block in _blocks(inputs):
             answers = self._answers(block, begin, without)
@@ -91,27 +90,28 @@ class PastEnricher(Enricher):
                 start += len(batch)
             begin += start
         if self._without_generation is None:
-            for line in without.lines(self._generations):
+            for line in lines_of(without):
                 getLogger("geolookup").warning("enrich: %s: null in all new columns", line)
 
     def _answers(
-        self, block: list[pa.RecordBatch], begin: int, without: RowsWithoutGeneration
+        self, block: list[pa.RecordBatch], begin: int, without: Counter[str]
     ) -> pa.RecordBatch:
         """Return the new columns for a block; count its rows without a generation.
 
         ``begin`` is the number of its first row, for messages.
         """
         addresses = _joined(block, "column")
-        as_of = instants_of(_joined(block, "as_of"), begin)
+        ranks = self._ranks(instants_of(_joined(block, "as_of"), begin))
         instants = None
         if "time_column" in block[0].schema.names:
             instants = instants_of(_joined(block, "time_column"), begin)
-        ranks = self._ranks(as_of)
         if self._strict:
             self._refuse(addresses, ranks, begin)
         order = np.argsort(ranks, kind="stable")
-        bounds = np.cumsum(np.bincount(ranks, minlength=len(self._by_rank) + 3)).tolist()
-        without.add(*np.diff(bounds[-4:]).tolist())
+        ends = np.cumsum(np.bincount(ranks, minlength=self._count + 3))
+        *answered, before, pruned, no_instant = np.split(order, ends[:-1])
+        counts = map(len, (before, pruned, no_instant))
+        without.update(dict(zip(self._generations.reasons(), counts, strict=True)))
         schema = super().schema(block[0].schema)
 
         def answer(task: tuple[Enricher, _Rows]) -> list[pa.Array]:
@@ -120,34 +120,33 @@ class PastEnricher(Enricher):
             batch = enricher.batch(addresses.take(array_of(rows)), of_rows)
             return [_column(batch, field) for field in schema]
 
-        with in_order(answer, self._tasks(order, bounds), self._threads) as answers:
+        with in_order(answer, self._tasks(answered), self._threads) as answers:
             parts = [*answers, [pa.nulls(0, field.type) for field in schema]]
-        # The first of the ordered rows is row 7: row 7 is null, or has the first answer.
-        places, has_answer = np.zeros(len(order), np.int64), np.zeros(len(order), bool)
-        answered = order[: bounds[-4]]
-        places[answered], has_answer[answered] = np.arange(len(answered)), True
-        taken = array_of(places, has_answer)
+        # The first of the ordered rows is row 7: row 7 has the first answer, or is null.
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        taken = array_of(places, places < ends[-4])
         columns = [pa.concat_arrays(arrays).take(taken) for arrays in zip(*parts, strict=True)]
         return pa.record_batch(columns, schema=schema)
 
-    def _ranks(self, instants: Instants) -> NDArray[np.unsignedinteger]:
-        """Return the rank of each row; from ``len(_by_rank)`` on: before, pruned, no instant."""
-        periods = np.searchsorted(self._begins, instants.seconds, side="right")
+    def _ranks(self, instants: Instants) -> _Ranks:
+        """Return the rank of each row; from ``_count`` on: before, pruned, no instant."""
+        periods = np.searchsorted(self._generations.begins, instants.seconds, side="right")
         ranks = self._rank_of[periods]
-        ranks[~instants.is_valid] = len(self._by_rank) + 2
+        ranks[~instants.is_valid] = self._count + 2
         return ranks
 
-    def _refuse(self, addresses: pa.Array, ranks: NDArray[np.unsignedinteger], begin: int) -> None:
+    def _refuse(self, addresses: pa.Array, ranks: _Ranks, begin: int) -> None:
         """Raise the error of the first address that a generation refuses: all refuse the same."""
         addresses, intervals = self._located(addresses)
-        intervals.ids[ranks >= len(self._by_rank)] = 0
+        intervals.ids[ranks >= self._count] = 0
         refuse(addresses, intervals, begin)
 
-    def _tasks(self, order: _Rows, bounds: Sequence[int]) -> Iterator[tuple[Enricher, _Rows]]:
+    def _tasks(self, rows_of: Iterable[_Rows]) -> Iterator[tuple[Enricher, _Rows]]:
         """Yield the rows of each generation, at most CHUNK; the caller's thread opens it."""
-        for rank, (begin, end) in enumerate(pairwise([0, *bounds[:-3]])):
-            for at in range(begin, end, CHUNK):
-                yield self._enricher(rank), order[at : min(at + CHUNK, end)]
+        for rank, rows in enumerate(rows_of):
+            for begin in range(0, len(rows), CHUNK):
+                yield self._enricher(rank), rows[begin : begin + CHUNK]
 
     def _open(self, rank: int) -> Enricher:
         """Return the enricher of a generation; ValueError if a column has another type there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +28,15 @@ class Generations:
     by_period: Sequence[str | None]  # the generation; None if it is pruned. The last one exists.
     #: Returns the open dataset of a generation; DatasetError if it cannot be opened.
     open: Callable[[str], State]
+
+    def reasons(self) -> tuple[str, str, str]:
+        """Return why a row has no generation: none yet, none any more, or no instant."""
+        first = timestamp(self.begins[0])
+        return (
+            f"before {first}, the first generation of {self.store}",
+            f"in times whose generation {self.store} no longer has",
+            "without an instant",
+        )
 
 
 def generations_of(store: str, overlay: str | None, keys: tuple[PublicKey, ...]) -> Generations:
@@ -66,36 +76,10 @@ def _open_generation(
     return kernel.State((CompiledPath(overlay, as_of, past) if overlay else past).open_dataset())
 
 
-@dataclass(slots=True)
-class RowsWithoutGeneration:
-    """Counts of rows that no generation answers, by reason; they are null in all new columns."""
-
-    before: int = 0  # the first period
-    pruned: int = 0  # in a period whose generation is pruned
-    no_instant: int = 0
-
-    def add(self, before: int, pruned: int, no_instant: int) -> None:
-        """Add the counts of other rows."""
-        self.before += before
-        self.pruned += pruned
-        self.no_instant += no_instant
-
-    @property
-    def total(self) -> int:
-        """The rows of all reasons."""
-        return self.before + self.pruned + self.no_instant
-
-    def lines(self, generations: Generations) -> list[str]:
-        """Return a line for each reason that occurs."""
-        first = timestamp(generations.begins[0])
-        store = generations.store
-        reasons = (
-            (self.before, f"before {first}, the first generation of {store}"),
-            (self.pruned, f"in times whose generation {store} no longer has"),
-            (self.no_instant, "without an instant"),
-        )
-        return [
-            f"{count_text(count, 'row')} {'is' if count == 1 else 'are'} {reason}"
-            for count, reason in reasons
-            if count
-        ]
+def lines_of(without: Counter[str]) -> list[str]:
+    """Return a line for each reason for which rows have no generation."""
+    return [
+        f"{count_text(count, 'row')} {'is' if count == 1 else 'are'} {reason}"
+        for reason, count in without.items()
+        if count
+    ]

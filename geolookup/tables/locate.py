@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,14 +31,6 @@ class AddressIntervals:
     families: NDArray[np.uint8]  # 4, 6; 0 without an address
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    """n texts: ``data[offsets[i] : offsets[i + 1]]``."""
-
-    data: U8
-    offsets: I64
-
-
 def column_of(values: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of the storage type."""
     column = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
@@ -49,13 +40,6 @@ def column_of(values: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
-    """Slice a column into arrays of at most CHUNK rows."""
-    for array in column.iterchunks():
-        for begin in range(0, len(array), CHUNK):
-            yield array.slice(begin, CHUNK)
-
-
 def locate_chunk(state: State, array: pa.Array, *, with_private: bool = False) -> AddressIntervals:
     """Locate one array of addresses; ``kernel.python_state.State`` describes ``with_private``.
 
@@ -63,14 +47,14 @@ def locate_chunk(state: State, array: pa.Array, *, with_private: bool = False) -
     """
     if pa.types.is_dictionary(array.type):
         return _of_dictionary(state, array, with_private=with_private)
-    source = _read(array)
     ids = np.empty(len(array), np.int32)
-    if isinstance(source, _Texts):
+    if is_text(array.type):
         families = np.empty(len(array), np.uint8)
-        state.locate_texts(source.data, source.offsets, ids, families, with_private)
+        state.locate_texts(*_bytes_of(array), ids, families, with_private)
     else:
-        families = source.family
-        state.locate_numbers(families, source.high, source.low, ids, with_private)
+        numbers = _numbers_of(array)
+        families = numbers.family
+        state.locate_numbers(families, numbers.high, numbers.low, ids, with_private)
     if array.null_count:
         absent = _absent(array)
         ids[absent], families[absent] = INVALID_ID, 0
@@ -97,11 +81,13 @@ def parse_chunk(array: pa.Array) -> MixedAddresses:
     Raises TypeError for a type that holds no addresses.
     """
     array = without_dictionary(array)
-    source = _read(array)
-    if isinstance(source, _Texts):
-        source = parse(source.data, source.offsets[:-1], np.diff(source.offsets))
-    source.family[_absent(array)] = 0
-    return source
+    if is_text(array.type):
+        data, bounds = _bytes_of(array)
+        numbers = parse(data, bounds[:-1], np.diff(bounds))
+    else:
+        numbers = _numbers_of(array)
+    numbers.family[_absent(array)] = 0
+    return numbers
 
 
 def parse_column(column: pa.ChunkedArray) -> MixedAddresses:
@@ -111,11 +97,9 @@ def parse_column(column: pa.ChunkedArray) -> MixedAddresses:
     column holds no addresses.
     """
     addresses = column_of(column)
-    nothing = parse_chunk(pa.nulls(0, addresses.type))
-    parts = [
-        (part.family, part.high, part.low)
-        for part in (nothing, *map(parse_chunk, chunks(addresses)))
-    ]
+    batches = pa.table([addresses], ["addresses"]).to_batches(CHUNK)
+    arrays = [pa.nulls(0, addresses.type), *(batch.column(0) for batch in batches)]
+    parts = [(part.family, part.high, part.low) for part in map(parse_chunk, arrays)]
     return replace_embedded(MixedAddresses(*map(np.concatenate, zip(*parts, strict=True))))
 
 
@@ -154,47 +138,43 @@ def _absent(array: pa.Array) -> NDArray[np.bool_]:
     return absent
 
 
-def _read(array: pa.Array) -> _Texts | MixedAddresses:
-    reader = address_reader(array.type)
-    # An array without rows may have no buffers.
-    return reader(array) if len(array) else _read_nothing(array)
+def _bytes_of(array: pa.Array) -> tuple[U8, I64]:
+    """Return the bytes of n texts or binaries, and their bounds: ``data[bounds[i]:bounds[i+1]]``.
 
-
-def _read_texts(array: pa.Array) -> _Texts:
+    Not a cast: Arrow's from a slice also converts the bounds before the slice.
+    """
     plain = without_views(array)
-    width = np.int64 if pa.types.is_large_string(plain.type) else np.int32
-    _, offsets, data = plain.buffers()
-    # A sliced array begins at ``offset``: its first bound is that many items into the buffer.
-    bounds = np.frombuffer(offsets, width, len(plain) + 1, plain.offset * np.dtype(width).itemsize)
-    return _Texts(np.frombuffer(data or b"", np.uint8), bounds.astype(np.int64, copy=False))
+    begin, count = plain.offset, len(plain) + 1
+    *_, offsets, data = plain.buffers()
+    if pa.types.is_fixed_size_binary(plain.type):
+        bounds = np.arange(begin, begin + count, dtype=np.int64) * plain.type.byte_width
+    elif len(plain):
+        width = np.dtype("i8" if plain.type in (_TEXT, pa.large_binary()) else "i4")
+        bounds = np.frombuffer(offsets, width, count, begin * width.itemsize)
+    else:  # there may be no buffers
+        bounds = np.zeros(1, np.int64)
+    return np.frombuffer(data or b"", np.uint8), bounds.astype(np.int64, copy=False)
 
 
-def _read_numbers(array: pa.Array) -> MixedAddresses:
-    lows = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)
-    return MixedAddresses(np.full(len(lows), 4, np.uint8), np.zeros_like(lows), lows)
-
-
-def _read_bytes(array: pa.Array) -> MixedAddresses:
-    """Read addresses in network byte order: 4 bytes are IPv4, 16 are IPv6."""
-    plain = array.cast(pa.large_binary())
-    _, offsets, data = plain.buffers()
-    bounds = np.frombuffer(offsets, np.int64, len(plain) + 1, plain.offset * 8)
-    first, lengths = bounds[0], np.diff(bounds)
-    used = np.frombuffer(data or b"", np.uint8)[first : bounds[-1]]
-    padded = np.concatenate([used, np.zeros(16, np.uint8)])  # 16 bytes from every offset
+def _numbers_of(array: pa.Array) -> MixedAddresses:
+    """Return addresses that are not texts as numbers; bytes are in network byte order."""
+    check_type(array.type)
+    if pa.types.is_uint32(array.type) or pa.types.is_null(array.type):
+        numbers = array.cast(pa.uint32()).fill_null(0).to_numpy(zero_copy_only=False)
+        lows = numbers.astype(np.uint64)
+        return MixedAddresses(np.full(len(lows), 4, np.uint8), np.zeros_like(lows), lows)
+    data, bounds = _bytes_of(array)
+    lengths = np.diff(bounds)
     families = np.where(lengths == 4, 4, np.where(lengths == 16, 6, 0)).astype(np.uint8)
     # 16 bytes from the start of each address, as two numbers. Of IPv4 the first 4 bytes are the
     # upper 32 bits of the first number; the bytes after them belong to the next address.
-    halves = padded[(bounds[:-1, None] - first) + np.arange(16)].view(">u8").astype(np.uint64)
+    padded = np.concatenate([data[bounds[0] : bounds[-1]], np.zeros(16, np.uint8)])
+    starts = bounds[:-1, None] - bounds[0]
+    halves = padded[starts + np.arange(16)].view(">u8").astype(np.uint64)
     ipv4 = families == 4
     highs = np.where(ipv4, np.uint64(0), halves[:, 0])
     lows = np.where(ipv4, halves[:, 0] >> np.uint64(32), halves[:, 1])
     return MixedAddresses(families, highs, lows)
-
-
-def _read_nothing(array: pa.Array) -> MixedAddresses:
-    halves = np.zeros(len(array), np.uint64)
-    return MixedAddresses(np.zeros(len(array), np.uint8), halves, halves)
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
@@ -210,22 +190,20 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def address_reader(kind: pa.DataType) -> Callable[[pa.Array], _Texts | MixedAddresses]:
-    """Return the reader of addresses of an Arrow type; TypeError for any other type."""
+def _values_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of an extension type or a dictionary."""
     if isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if is_text(kind):
-        return _read_texts
-    if pa.types.is_uint32(kind):
-        return _read_numbers
-    if _is_bytes(kind):
-        return _read_bytes
-    if pa.types.is_null(kind):
-        return _read_nothing
-    types = "text, uint32 (IPv4), or binary of 4 or 16 bytes"
-    raise TypeError(f"a column of {kind} holds no addresses; their type is {types}")
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def check_type(kind: pa.DataType) -> None:
+    """Raise TypeError for an Arrow type that holds no addresses."""
+    kind = _values_type(kind)
+    is_number = pa.types.is_uint32(kind) or pa.types.is_null(kind)
+    if not (is_text(kind) or is_number or _is_bytes(kind)):
+        types = "text, uint32 (IPv4), or binary of 4 or 16 bytes"
+        raise TypeError(f"a column of {kind} holds no addresses; their type is {types}")
 
 
 def clean_column(
@@ -237,21 +215,14 @@ def clean_column(
     unchanged. Only rows that the kernel refused are cleaned. Arrow matches the pattern of one
     address for all of them; ``clean_text`` cleans the distinct other texts, such as lists.
     """
-    if not _holds_texts(array.type):
-        return array, intervals
     refused = intervals.ids == INVALID_ID
-    if not refused.any():
+    if not is_text(_values_type(array.type)) or not refused.any():
         return array, intervals
-    rows = pa.array(refused)
-    texts = without_dictionary(array).cast(_TEXT)
-    addresses = _cleaned_texts(texts.filter(rows))
+    rows, texts = pa.array(refused), without_views(without_dictionary(array))
+    addresses = _cleaned_texts(texts.filter(rows).cast(_TEXT))
     again = locate_chunk(state, addresses)
     intervals.ids[refused], intervals.families[refused] = again.ids, again.families
-    return pc.replace_with_mask(texts, rows, addresses), intervals
-
-
-def _holds_texts(kind: pa.DataType) -> bool:
-    return is_text(kind.value_type if pa.types.is_dictionary(kind) else kind)
+    return pc.replace_with_mask(texts, rows, addresses.cast(texts.type)), intervals
 
 
 def _cleaned_texts(texts: pa.Array) -> pa.Array:

@@ -45,10 +45,10 @@ class GeoAccessor:
         engine: Engine | None = None,
         **options: Unpack[EnrichOptions],
     ) -> pd.Series | pd.DataFrame:
-        """Return a Series of the values of a field; of several fields or a group, a frame.
+        """Return one field as a Series, several fields or a group as a frame.
 
-        Its index is that of the Series. ``engine`` is the engine that answers; None: the default
-        one, as in ``geolookup.lookup``. ``options`` are as in ``Engine.enrich``.
+        The index is the Series' own. ``engine`` answers, by default the engine of
+        ``geolookup.lookup``. ``options`` are as in ``Engine.enrich``.
         """
         answering = engine or _default.engine()
         schema = state_of(answering).dataset.schema

@@ -38,13 +38,12 @@ class GeoNamespace:
         at: Any = None,
         clean: bool = False,
     ) -> pl.Expr:
-        """Return the value of a field; of several fields, a list or a group, a Struct of them.
+        """Return one field as a column; several fields, a list or a group as a Struct "geo".
 
-        ``fields`` and ``clean`` are as in ``Engine.enrich``. The expression has the name that the
-        column of the field has there, a Struct the name "geo", and its members those of columns. A
-        row without an answer is null, in each member of a Struct. ``at`` is the instant of all
-        rows, or an expression of timestamps with a time zone or of Unix times; None: the time of
-        this call. ``engine`` is the engine that answers; None: the default one, as in
+        ``fields`` and ``clean`` are as in ``Engine.enrich``. The column, and the members of the
+        Struct, are named as its columns. In a row without an answer they are null. ``at`` is
+        the instant of all rows, or an expression of timestamps with a time zone or of Unix times;
+        None: the time of this call. ``engine`` answers, by default the engine of
         ``geolookup.lookup``. Raises ValueError for an unknown field.
         """
         answering = engine or _default.engine()

@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
 from geolookup.errors import ContractError
 from geolookup.signing.trust import TrustedKeys
@@ -24,24 +25,6 @@ from geolookup.tables.workers import Job, open_dataset
 if TYPE_CHECKING:
     from geolookup.contract.types import ColumnNames, EnrichOptions
     from geolookup.engine import Engine
-
-#: The types of columns that a worker receives.
-_ARROW: dict[type[spark_types.DataType], pa.DataType] = {
-    spark_types.NullType: pa.null(),
-    spark_types.StringType: pa.string(),
-    spark_types.BinaryType: pa.binary(),
-    spark_types.ByteType: pa.int8(),
-    spark_types.ShortType: pa.int16(),
-    spark_types.IntegerType: pa.int32(),
-    spark_types.LongType: pa.int64(),
-    spark_types.FloatType: pa.float32(),
-    spark_types.DoubleType: pa.float64(),
-    spark_types.BooleanType: pa.bool_(),
-    spark_types.TimestampType: pa.timestamp("us", "UTC"),
-    spark_types.TimestampNTZType: pa.timestamp("us"),
-}
-_SPARK = {kind: create() for create, kind in _ARROW.items()}
-_SPARK[pa.list_(pa.string())] = spark_types.ArrayType(spark_types.StringType())
 
 
 def enrich(
@@ -57,16 +40,14 @@ def enrich(
     now, the same in all partitions. Texts become strings, ``network_asn`` a bigint.
 
     ``dataset`` is a folder, a store or an archive of ``pack`` that the driver and every executor
-    see by that path; None: the default of each (see ``geolookup.open``). It is also the address of
-    a mirror. Each host unpacks or fetches it once, into its cache. ``as_of`` needs a store; the
-    logs of the workers state the rows without a generation. ``trusted_keys`` are as in
-    ``geolookup.open``. Executors need geolookup. They answer from the generations of the driver
-    only.
+    see by that path; None: the default of each (see ``geolookup.open``). Each host unpacks an
+    archive once, into its cache. ``as_of`` needs a store; the logs of the workers state the rows
+    without a generation. ``trusted_keys`` are as in ``geolookup.open``. Executors need geolookup.
+    They answer from the generations of the driver only.
 
-    Raises the errors of ``Engine.enrich`` for wrong arguments before anything runs, and for a
-    mirror the errors of ``geolookup.update``. A task fails with DatasetError if the dataset is
-    missing or of another generation; with ``on_invalid="raise"`` it fails at the first address
-    without an answer.
+    Raises the errors of ``Engine.enrich`` for wrong arguments before anything runs. A task fails
+    with DatasetError if the dataset is missing or of another generation; with
+    ``on_invalid="raise"`` it fails at the first address without an answer.
     """
     engine, opening = open_dataset(dataset, trusted_keys)
     with engine:
@@ -84,7 +65,7 @@ def _schema(engine: Engine, df: DataFrame, job: Job) -> spark_types.StructType:
     empty = pa.schema([_arrow_field(field, job.options) for field in present]).empty_table()
     result = job.enrich(empty, engine).schema
     new = [
-        spark_types.StructField(field.name, _SPARK[_plain_type(field.type)])
+        spark_types.StructField(field.name, from_arrow_type(_plain_type(field.type)))
         for field in list(result)[len(present) :]
     ]
     return spark_types.StructType([*present, *new])
@@ -92,13 +73,11 @@ def _schema(engine: Engine, df: DataFrame, job: Job) -> spark_types.StructType:
 
 def _arrow_field(field: spark_types.StructField, options: Mapping[str, Any]) -> pa.Field:
     """Return a column that is read with the type that a worker receives, any other as nulls."""
-    inputs = options.get("column", "ip"), options.get("time_column"), options.get("as_of")
-    if field.name not in inputs:
+    kind = field.dataType
+    if field.name not in (options.get("column", "ip"), *map(options.get, ("time_column", "as_of"))):
         return pa.field(field.name, pa.null())
-    if type(field.dataType) not in _ARROW:
-        kind = field.dataType.simpleString()
-        raise TypeError(f"column {field.name!r} is of {kind}, not an address or time")
-    return pa.field(field.name, _ARROW[type(field.dataType)])
+    is_instant = isinstance(kind, spark_types.TimestampType)
+    return pa.field(field.name, pa.timestamp("us", "UTC") if is_instant else to_arrow_type(kind))
 
 
 # --- in a worker

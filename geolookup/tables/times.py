@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import FIELDS
-from geolookup.contract.localtime import EARLIEST, LATEST, Period, time_object
+from geolookup.contract.localtime import EARLIEST, LATEST, Period
 from geolookup.dataset.arrow_files import array_of, type_of
 from geolookup.dataset.runs import run_starts
 from geolookup.kernel import period
@@ -41,11 +41,6 @@ class Instants:
 
     seconds: NDArray[np.int64]
     is_valid: Bools
-
-    def slice(self, begin: int, count: int) -> Instants:
-        """Return the instants of some rows."""
-        rows = slice(begin, begin + count)
-        return Instants(self.seconds[rows], self.is_valid[rows])
 
     def take(self, rows: Int64) -> Instants:
         """Return the instants of rows by number."""
@@ -115,40 +110,27 @@ class Clock:
         """
         if zone_rows is None or not members:
             return {}
-        if instants is None:
-            return self._at_one_instant(zone_rows, valid, members)
-        has_time = valid & instants.is_valid
-        return self._at_each_instant(zone_rows.to_numpy(), has_time, members, instants.seconds)
-
-    def _at_one_instant(
-        self, zone_rows: pa.Array, valid: Bools, members: Sequence[str]
-    ) -> dict[str, pa.Array]:
+        if instants is not None:
+            has_time = valid & instants.is_valid
+            return self._columns(zone_rows.to_numpy(), has_time, members, instants.seconds)
         if self._rendered is None:
-            self._rendered = self._render()
-        columns = {
-            member: self._rendered[member].take(zone_rows)
-            for member in members
-            if member != "current_timestamp"
-        }
-        if "current_timestamp" in members:
+            self._rendered = self._of_zones()
+        columns = {member: self._rendered[member].take(zone_rows) for member in members}
+        if "current_timestamp" in members:  # also of rows without a zone
             columns["current_timestamp"] = array_of(np.full(len(valid), self._second), valid)
         return columns
 
-    def _render(self) -> dict[str, pa.Array]:
-        second = self._second
-        objects: list[Any] = [
-            time_object(zone, period(zone, second), second) for zone in self._zones
-        ]
-        columns = {
-            member: pa.array([time[member] for time in objects], kind)
-            for member, kind in _TYPES.items()
-        }
+    def _of_zones(self) -> dict[str, pa.Array]:
+        """Return columns of all members with a row for each zone; texts are dictionaries."""
+        count = len(self._zones)
+        seconds, every = np.full(count, self._second), np.ones(count, bool)
+        columns = self._columns(np.arange(count, dtype=np.uint16), every, [*_TYPES], seconds)
         return {
             member: column.dictionary_encode() if pa.types.is_string(column.type) else column
             for member, column in columns.items()
         }
 
-    def _at_each_instant(
+    def _columns(
         self, zone_rows: NDArray[np.uint16], has_time: Bools, members: Sequence[str], seconds: Int64
     ) -> dict[str, pa.Array]:
         numbers, periods = self._group(np.where(has_time, zone_rows, 0), seconds)

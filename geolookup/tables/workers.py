@@ -1,33 +1,26 @@
 """The dataset of a job on many processes: driver and workers open the same generation.
 
-Strategy: the driver opens the dataset, and sends with each task how to open its generation: the
-path, an archive, or the address of a mirror. A worker process opens it once. What is fetched or
-unpacked is in the cache of each host, made by one process under a lock.
+Strategy: the driver opens the dataset, and sends with each task how to open its generation by its
+path. A worker process opens it once. An archive is unpacked into the cache of each host.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import socket
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 import geolookup
 from geolookup.contract.localtime import instant
-from geolookup.errors import DatasetError, PathError, UpdateError, short_id
-from geolookup.filesystem import atomic
-from geolookup.filesystem.cache import is_safe, open_cached
+from geolookup.errors import DatasetError, PathError, short_id
 from geolookup.kernel.lookups import state_of
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
-from geolookup.store import pointer
 from geolookup.store.paths import BUNDLED_NAME
 from geolookup.tables import enrich
 from geolookup.tables.generations import Generations
@@ -40,8 +33,7 @@ if TYPE_CHECKING:
 
     #: A function that opens an engine, and its arguments.
     Opening = tuple[Callable[..., Engine], tuple[Any, ...]]
-Keys = tuple[PublicKey, ...]
-_REMEDY = "put the driver's dataset at this path on every worker; of a mirror, run the job again"
+_REMEDY = "put the driver's dataset at this path on every worker"
 #: Generations of the past that a process has open.
 _OPEN = 64
 _opening = Lock()
@@ -52,19 +44,12 @@ def open_dataset(
 ) -> tuple[Engine, Opening]:
     """Open the dataset that a caller names, and return how a worker opens its generation.
 
-    Raises KeyFileError for a bad key, and the errors of ``geolookup.open`` and ``update``.
+    Raises KeyFileError for a bad key, and the errors of ``geolookup.open``.
     """
-    from geolookup.mirrors.source import is_mirror
-
     keys = read_trusted_keys(trusted_keys)
+    engine = _open(dataset, keys)
     if dataset is None or dataset == BUNDLED_NAME:  # at another path on each host
-        return _open_default(dataset, keys), (_open_default, (dataset, keys))
-    name = os.fspath(dataset)
-    if is_mirror(name):
-        address = name if "://" in name else str(Path(name).absolute())
-        engine = _open_mirror(address, keys)
-        return engine, (_open_mirror, (address, keys, engine.generation))
-    engine = geolookup.open(name, trusted_keys=keys or None)
+        return engine, (_open, (dataset, keys))
     return engine, opening_of(engine)
 
 
@@ -73,38 +58,8 @@ def opening_of(engine: Engine) -> Opening:
     return cast("Opening", engine.__reduce__())
 
 
-def _open_default(dataset: str | None, keys: Keys) -> Engine:
+def _open(dataset: str | os.PathLike[str] | None, keys: tuple[PublicKey, ...]) -> Engine:
     return geolookup.open(dataset, trusted_keys=keys or None)
-
-
-def _open_mirror(address: str, keys: Keys, generation: str | None = None) -> Engine:
-    """Open a generation of a mirror, fetched if the cache of the host does not have it.
-
-    None: its current one. The entry of the cache is a store with the last two generations.
-    """
-    wanted = generation
-    identity = "\0".join([address, *sorted(key.id for key in keys)])
-    digest = hashlib.sha256(os.fsencode(identity)).hexdigest()
-
-    def find(store: Path) -> Engine | None:
-        if wanted is None:
-            return None
-        folder = Path(pointer.folder_of(store, wanted))
-        if keys and not is_safe(folder):
-            return None
-        with suppress(DatasetError):
-            engine = geolookup.open(folder, trusted_keys=keys or None)
-            state_of(engine).dataset.map_all()  # the cache may evict it
-            return engine
-        return None
-
-    def fetch(store: Path) -> None:
-        nonlocal wanted
-        if wanted is not None and Path(pointer.folder_of(store, wanted)).exists():
-            atomic.remove_folder(store)  # it is damaged, or others can change it
-        wanted = geolookup.update(address, store=store, trusted_keys=keys or None).generation
-
-    return open_cached(f"copy-{digest[:32]}", find, fetch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +115,6 @@ def open_once(opener: Callable[..., Engine], arguments: tuple[Any, ...], generat
         engine = opener(*arguments)
     except PathError as error:
         raise DatasetError(f"{host}:{error.path}", error.problem, _REMEDY) from None
-    except UpdateError as error:  # has the address
-        raise DatasetError(host, str(error), _REMEDY) from None
     if engine.generation != generation:
         actual, expected = short_id(engine.generation), short_id(generation)
         problem = f"generation {actual} where the driver has {expected}"

@@ -42,8 +42,7 @@ FILES: dict[str, str | bytes] = {"own.csv": OWN, "below.csv": BELOW, "last.csv":
 
 def names(dataset: Path) -> dict[str, tuple[int | None, str | None]]:
     with geolookup.open(dataset) as engine:
-        of = {ip: engine.get(ip, "network") for ip in NAMES}
-    return {ip: (network.get("asn"), network["asn_organization"]) for ip, network in of.items()}
+        return {ip: engine.get(ip, "asn", "asn_organization") for ip in NAMES}
 
 
 def test_the_first_source_below_names_a_number(tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
         line = done.stderr.decode().splitlines()[-1]
         assert line.startswith("10 rows, 5 located, 0 unknown, 4 invalid, 1 private in ")
 
-    options = ("--input-format", "csv", "--output-format", "parquet")
-    done = pipe("enrich", "-", "--output", "-", *options, data=b"ip\n8.8.8.8\n")
+    parquet = ("--input-format", "csv", "--output-format", "parquet")
+    done = pipe("enrich", "-", "--output", "-", *parquet, data=b"ip\n8.8.8.8\n")
     assert b"parquet cannot be written to standard output; name a file" in done.stderr
 
 

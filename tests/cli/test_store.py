@@ -218,11 +218,11 @@ def test_a_lock_that_is_never_released_ends_a_command(
     pack(shared(0), names["archive"])
     names["mirror"].mkdir()
     monkeypatch.setattr(locks, "NOTICE", 0)
+    monkeypatch.setattr(locks, "PATIENCE", 0.1)
     words = [word.format_map(names) for word in command.split()]
     with hold_lock(names["store"] / ".lock"), hold_lock(names["mirror"] / ".lock"):
-        notice, end = refused(*words, "--lock-timeout", "0.1").splitlines()
+        notice, end = refused(*words).splitlines()
     file = names["mirror" if "mirror" in words else "store"] / ".lock"
     assert notice.startswith(f"{file}: locked by ")
     assert notice.endswith("; waiting for up to 0.1 s")
     assert end.startswith(f"geolookup: {file}: locked by ")
-    assert "wait longer by --lock-timeout or $GEOLOOKUP_LOCK_TIMEOUT" in end

@@ -59,7 +59,7 @@ def test_an_overlay_is_compiled_once_and_after_a_change(
         with pytest.raises(BuildError, match=r"sites\.csv.*unknown column 'plan'"):
             engine.reload()
         assert city(engine) == "Site"
-    assert len(compilations) == 4
+    assert len(compilations) == 5
 
 
 def test_an_overlay_answers_as_a_build_of_its_sources(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""docs/reference/format.md: its tables name the parts of a dataset, its examples run."""
+"""docs/reference/format.md: its tables name the parts of a dataset, its example runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.internals.contract import STATED, fields
 from tests.internals.dataset import canonical
 from tests.internals.dataset import layout as fmt
 from tests.own_sources import own_dataset
-from tests.skips import needs
 
 TEXT = (ROOT / "docs" / "reference" / "format.md").read_text(encoding="utf-8")
 CSV = """\
@@ -31,39 +30,14 @@ network,country_code,region_code,city_name,postal_code,latitude,longitude,time_z
 2001:4860::/32,US,CA,Mountain View,94043,37.4224,-122.0842,America/Los_Angeles,15169,Google
 2620:fe::/48,CH,,Zürich,,,,,19281,
 """
-#: What the examples select, as group and member of an answer.
-SELECTED = (
-    *(("location", "country_code"), ("location", "city_name"), ("location", "latitude")),
-    *(("time", "zone"), ("currency", "code"), ("network", "asn"), ("network", "isp")),
-)
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # More than one entry of the sparse index, and low halves that differ within one high half.
     rows = [f"2a00::{at:x}00/120,NL,,Place {at},,,,,{at},\n" for at in range(1, 200)]
     rows += [f"2a00:{at:x}::/32,NL,,Place {at},,,,,{at},\n" for at in range(1, 200)]
     return build_at(tmp_path_factory.mktemp("format"), {"ranges.csv": CSV + "".join(rows)})[0]
-
-
-@pytest.fixture
-def dataset(built: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The dataset, as ``dataset`` in the current folder, where the examples have it."""
-    monkeypatch.chdir(built.parent)
-    return built
-
-
-def run_examples(heading: str) -> tuple[dict[str, Any], list[Any]]:
-    """Run the code blocks under a heading; return their names, and what the SQL ones fetch."""
-    section = TEXT.split(f"\n### {heading}\n")[1].split("\n### ")[0]
-    scope: dict[str, Any] = {}
-    fetched = []
-    for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL):
-        if language == "sql":
-            fetched.append(scope["connection"].sql(text).fetchall())
-        else:
-            exec(text, scope)  # noqa: S102 - our own document
-    return scope, fetched
 
 
 def rows_under(heading: str) -> list[list[str]]:
@@ -83,14 +57,6 @@ def in_words(kind: pa.DataType) -> str:
         assert kind.index_type in (pa.int8(), pa.int16(), pa.int32())
         return f"dictionary<{kind.value_type}>"
     return f"list<{kind.value_type}>" if pa.types.is_list(kind) else str(kind)
-
-
-def answers(engine: geolookup.Engine, addresses: list[str]) -> list[tuple[Any, ...]]:
-    actual = []
-    for address in addresses:
-        data: Any = engine.lookup(address)["data"]
-        actual.append((address, *(data[group].get(member) for group, member in SELECTED)))
-    return sorted(actual)
 
 
 def test_columns_are_those_of_the_files(dataset: Path) -> None:
@@ -142,13 +108,6 @@ def test_manifest_has_the_keys_listed(dataset: Path) -> None:
     assert all(set(named(listed["files"])) == set(file) for file in manifest["files"].values())
     assert all(set(source) < set(named(listed["sources"])) for source in manifest["sources"])
     assert all(set(credit) == set(named(listed["credits"])) for credit in manifest["credits"])
-
-
-@needs("duckdb")
-def test_duckdb_examples_agree_with_the_engine(dataset: Path) -> None:
-    scope, (ipv4,) = run_examples("DuckDB")
-    with geolookup.open(dataset) as engine:
-        assert sorted(ipv4) == answers(engine, scope["visits"]["address"].to_pylist())
 
 
 def test_own_columns_as_the_page_states_them() -> None:

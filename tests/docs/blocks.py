@@ -198,8 +198,6 @@ SHOWN = {
 }
 
 _IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a network namespace"
-_IN_FORMAT = "tests/dataset/test_format_doc.py runs it"
-_OF_FORMAT = ("import duckdb", "WITH numbered AS (")
 _OF_FIREWALLS = ("nft -c -f tv.nft", "nft -f rules.nft",
                  "ipset restore", "iptables-restore", "nft -f changes.nft")  # fmt: skip
 #: Page, how the block begins, and the reason.
@@ -207,7 +205,6 @@ NOT_RUN = (
     ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),
     ("README.md", "python3 -m venv .venv-test && ", "it runs these tests; .ci/run runs it"),
     ("docs/data/download.md", "$ geolookup update recipe", "its addresses are examples"),
-    *(("docs/reference/format.md", start, _IN_FORMAT) for start in _OF_FORMAT),
     *(("docs/use/firewalls.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
     ("docs/operate/production.md", "python3 -m venv", "it installs, as the README does"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.internals.dataset import canonical, is_dataset
 from tests.internals.dataset import layout as fmt
 from tests.internals.filesystem import atomic
 
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes and FIFOs are POSIX")
 OLD: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,old\n"}
 NEW: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,new\n"}
 FULL = "cannot be written (No space left on device); check space and permissions"
@@ -54,6 +56,12 @@ def test_a_failed_build_leaves_nothing_or_the_old_dataset(
     build_at(tmp_path, NEW)
     assert isps(output, "8.8.8.8") == ["new"]
     assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
+    shutil.rmtree(output)
+    output.mkdir()
+    (output / "notes.txt").touch()
+    error = unwritable(tmp_path, NEW)
+    assert str(error) == f"{output}: is not empty and not a dataset; choose another name"
+    assert names(output) == {"notes.txt"}
 
 
 def test_a_full_disk_leaves_the_old_dataset(
@@ -72,69 +80,50 @@ def test_a_full_disk_leaves_the_old_dataset(
         assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
 
 
-SOMETHING_ELSE = {
-    "notes.txt": "mine",
-    "manifest.json": '{"name": "a web application"}',
-    "manifest.json ": "{}",
-    "ipv4.arrow": "ARROW1",
-}
+def _holding(name: str, content: bytes) -> Callable[[Path], object]:
+    def make(path: Path) -> None:
+        path.mkdir()
+        (path / name).write_bytes(content)
+
+    return make
 
 
-def test_a_folder_that_holds_something_else_is_kept(tmp_path: Path) -> None:
-    folder = tmp_path / "dataset"
-    for name, text in SOMETHING_ELSE.items():
-        folder.mkdir()
-        (folder / name).write_text(text, encoding="utf-8")
-        error = unwritable(tmp_path, NEW)
-        assert str(error) == f"{folder}: is not empty and not a dataset; choose another name"
-        assert (folder / name).read_text(encoding="utf-8") == text
-        shutil.rmtree(folder)
+NO_FOLDER, NO_DATASET = "is not a dataset folder", "is not empty and not a dataset"
+OTHER_VERSION = canonical({"format": fmt.FORMAT, "format_version": 99})
+#: What is there, and why no folder and no file may replace it, even with --force.
+PLACES: tuple[tuple[Callable[[Path], object], str, str], ...] = (
+    (lambda path: None, "", ""),
+    (Path.mkdir, "", "is a folder"),
+    (_holding(fmt.MANIFEST, OTHER_VERSION), "", "is a folder"),
+    (_holding("notes.txt", b"mine"), NO_DATASET, "is a folder"),
+    (_holding("manifest.json", b'{"name": "a web application"}'), NO_DATASET, "is a folder"),
+    (_holding("manifest.json ", b"{}"), NO_DATASET, "is a folder"),
+    (_holding("ipv4.arrow", b"ARROW1"), NO_DATASET, "is a folder"),
+    (Path.touch, NO_FOLDER, ""),
+    (os.mkfifo, NO_FOLDER, "is not a regular file"),
+    (lambda path: path.symlink_to("nowhere"), NO_FOLDER, ""),
+    (lambda path: path.symlink_to(SMALL), NO_FOLDER, "is a folder"),
+)
 
 
-def test_folders_that_may_be_replaced(tmp_path: Path) -> None:
-    def check(*, force: bool) -> None:
-        atomic.check_folder(target, force=force, replaceable=is_dataset)
-
-    target = tmp_path / "place"
-    check(force=False)
-    target.mkdir()
-    check(force=True)  # empty
-    manifest = canonical({"format": fmt.FORMAT, "format_version": 99})
-    (target / fmt.MANIFEST).write_bytes(manifest)  # of another version
-    check(force=True)
-    with pytest.raises(OutputError, match="exists already; choose another name or use --force"):
-        check(force=False)
-
-
-def test_files_and_links_are_no_folders(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("mine", encoding="utf-8")
-    for link, target in (("dangling", "nowhere"), ("to-dataset", SMALL)):
-        (tmp_path / link).symlink_to(target)
-    for name in ("file", "dangling", "to-dataset"):
-        destination = tmp_path / name
-        with pytest.raises(OutputError) as caught:
-            atomic.check_folder(destination, force=True, replaceable=is_dataset)
-        assert str(caught.value) == f"{destination}: is not a dataset folder; choose another name"
-        with pytest.raises(OutputError, match="exists already"):
-            atomic.check_folder(destination, force=False, replaceable=is_dataset)
-    with pytest.raises(OutputError, match=r"nowhere: no such folder; create it first"):
-        atomic.check_folder(tmp_path / "nowhere" / "x", force=True, replaceable=is_dataset)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="a FIFO is POSIX")
-def test_files_that_may_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    os.mkfifo(tmp_path / "fifo")
-    atomic.check_file(tmp_path / "new", force=False)
-    atomic.check_file(tmp_path / "file", force=True)
-    for name, force, problem in (
-        ("file", False, "exists already"),
-        (".", True, "is a folder"),
-        ("nowhere/file", True, "no such folder"),
-        ("fifo", True, "is not a regular file"),
-    ):
-        with pytest.raises(OutputError, match=problem):
-            atomic.check_file(tmp_path / name, force=force)
+def test_what_may_be_replaced(tmp_path: Path) -> None:
+    check_folder = partial(atomic.check_folder, replaceable=is_dataset)
+    for at, (make, of_folder, of_file) in enumerate(PLACES):
+        place = tmp_path / f"{at}"
+        make(place)
+        taken = "exists already" if os.path.lexists(place) else ""
+        for check, force, problem in (
+            (check_folder, True, of_folder),
+            (check_folder, False, taken),
+            (atomic.check_file, True, of_file),
+            (atomic.check_file, False, of_file or taken),
+        ):
+            refused = pytest.raises(OutputError, match=f"^{place}: {problem}; ")
+            with refused if problem else nullcontext():
+                check(place, force=force)
+    for check in (check_folder, atomic.check_file):
+        with pytest.raises(OutputError, match=r"nowhere: no such folder; create it first"):
+            check(tmp_path / "nowhere" / "x", force=True)
 
 
 @contextmanager
@@ -146,7 +135,6 @@ def replacing(output: Path) -> Iterator[None]:
         yield
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 def test_a_folder_is_replaced(
     build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

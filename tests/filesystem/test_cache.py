@@ -93,13 +93,6 @@ def test_the_least_recently_used_are_evicted(
         opened("d")
 
 
-def test_lock_files_are_few(entries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.SIZE_VARIABLE, "1B")
-    for number in range(300):
-        cache.open_cached(f"{number}", lambda folder: folder.is_dir() or None, Path.mkdir)
-    assert len([*entries.glob(".lock-*")]) <= 256
-
-
 def test_an_error_names_another_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "file" / "cache"))

@@ -17,16 +17,6 @@ _NAME = "a\0b"
 _RECIPE = '[dataset]\nname = "x"\n[[source]]\nformat = "csv"\npath = "a\\u0000b.csv"\n'
 
 
-def _recipe(folder: Path) -> object:
-    (folder / "r.toml").write_text(_RECIPE, encoding="utf-8")
-    return geolookup.build(folder / "r.toml", folder / "x")
-
-
-def _rejects(folder: Path) -> object:
-    (folder / "a.csv").write_text("network,isp\n8.8.8.0/24,x\n", encoding="utf-8")
-    return geolookup.build(folder / "a.csv", folder / "x", rejects=folder / _NAME)
-
-
 def _export(folder: Path, form: str) -> object:
     with geolookup.open(SMALL) as engine:
         return engine.export(folder / _NAME, form)
@@ -35,8 +25,8 @@ def _export(folder: Path, form: str) -> object:
 _CALLS: dict[str, Callable[[Path], Any]] = {
     "open": lambda folder: geolookup.open(folder / _NAME),
     "build": lambda folder: geolookup.build(folder / _NAME, folder / "x"),
-    "recipe": _recipe,
-    "rejects": _rejects,
+    "recipe": lambda folder: geolookup.build(folder / "r.toml", folder / "x"),
+    "rejects": lambda folder: geolookup.build(SMALL, folder / "x", rejects=folder / _NAME),
     "output": lambda folder: geolookup.build(SMALL, folder / _NAME),
     "publish": lambda folder: geolookup.publish(folder / _NAME, folder / "s"),
     "store": lambda folder: geolookup.publish(SMALL, folder / _NAME),
@@ -57,6 +47,7 @@ _CALLS: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("call", _CALLS)
 def test_it_is_refused_in_one_line(call: str, tmp_path: Path) -> None:
+    (tmp_path / "r.toml").write_text(_RECIPE, encoding="utf-8")
     with pytest.raises(GeoLookupError) as refused:
         _CALLS[call](tmp_path)
     assert "\n" not in str(refused.value)

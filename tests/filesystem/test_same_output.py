@@ -51,18 +51,18 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool) 
     def refuse(*_arguments: Any) -> None:
         raise OSError(errno.EPERM, "no hard links here")
 
+    def write(text: str, *, force: bool) -> None:
+        with atomic.staged_file(output, force=force) as fresh:
+            fresh.write_text(text, encoding="utf-8")
+
     if not links:
         monkeypatch.setattr(Path, "hardlink_to", refuse)
     output = tmp_path / "output"
-    with atomic.staged_file(output, force=False) as fresh:
-        fresh.write_bytes(b"first")
-    assert [path.name for path in tmp_path.iterdir()] == ["output"]
+    write("first", force=False)
+    with pytest.raises(OutputError, match=TAKEN):
+        write("second", force=False)
     assert (output.read_bytes(), output.stat().st_nlink) == (b"first", 1)
-    with pytest.raises(OutputError, match=TAKEN), atomic.staged_file(output, force=False) as fresh:
-        fresh.write_bytes(b"second")
-    assert output.read_bytes() == b"first"
-    with atomic.staged_file(output) as fresh:
-        fresh.write_bytes(b"third")
+    write("third", force=True)
     assert output.read_bytes() == b"third"
     assert [path.name for path in tmp_path.iterdir()] == ["output"]
 

@@ -12,7 +12,6 @@ import zipfile
 
 import pyarrow as pa
 import pyarrow.ipc
-import pyarrow.orc
 import pyarrow.parquet
 
 from tests.internals.filesystem import START_BYTES, looks_like
@@ -59,7 +58,6 @@ FILES: dict[str, tuple[bytes, str]] = {
     "zip": (written(_zip), "a zip archive"),
     "tar": (written(_tar), "a tar archive"),
     "Parquet": (written(lambda stream: pa.parquet.write_table(TABLE, stream)), "Parquet"),
-    "ORC": (written(lambda stream: pa.orc.write_table(TABLE, stream)), "ORC"),
     "Arrow": (written(_arrow), "Arrow IPC"),
     "SQLite": (_sqlite(), "SQLite"),
     "UTF-16": (TEXT.encode("utf-16"), "UTF-16"),

@@ -9,7 +9,7 @@ from tests.contract.tzif_files import tzif as real
 from tests.contract.tzif_files import written
 from tests.fuzz.target import Change, Target
 from tests.internals.contract import EARLIEST, LATEST, Period
-from tests.kernel.modules import zones
+from tests.kernel.modules import compiled
 
 _ZONES = ("Etc/UTC", "Europe/Dublin", "Africa/Casablanca", "Asia/Kathmandu", "Antarctica/Troll")
 _FOOTERS = (
@@ -32,7 +32,7 @@ def seeds() -> Iterator[bytes]:
 
 def run(data: bytes) -> None:
     for at in _INSTANTS:
-        result = zones.period_in_file(data, at)
+        result = compiled.period_in_file(data, at)
         if result is not None:
             _check(data, result, at)
 
@@ -43,9 +43,9 @@ def _check(data: bytes, local: Period, at: int) -> None:
     assert abs(local.offset) <= 86400
     assert local.offset % 60 == 0
     assert local.abbr.isascii()
-    assert zones.period_in_file(data, local.end - 1).start == local.start
+    assert compiled.period_in_file(data, local.end - 1).start == local.start
     if local.end < LATEST:
-        later = zones.period_in_file(data, local.end)
+        later = compiled.period_in_file(data, local.end)
         assert later is None or later.start == local.end
 
 

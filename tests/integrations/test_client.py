@@ -14,8 +14,7 @@ import pytest
 
 import geolookup
 from geolookup.errors import DatasetError, SettingsError
-from geolookup.integrations.client import ClientAnswer
-from geolookup.integrations.middleware import AsgiMiddleware, WsgiMiddleware
+from geolookup.integrations.middleware import AsgiMiddleware, ClientAnswer, WsgiMiddleware
 from tests.datasets import SMALL
 from tests.own_sources import own_dataset
 
@@ -150,7 +149,7 @@ def test_nothing_is_looked_up_until_it_is_asked_for(sample: geolookup.Engine) ->
 def test_a_closed_engine_gives_an_answer_without_values(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geolookup.integrations.client.monotonic", lambda: 5.0)
+    monkeypatch.setattr("geolookup.integrations.middleware.monotonic", lambda: 5.0)
     engine = geolookup.open(SMALL)
     answers: list[ClientAnswer] = []
 

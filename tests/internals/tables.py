@@ -1,7 +1,7 @@
 """Internal names of `geolookup/tables` that tests use."""
 
 from geolookup.tables import as_of, enrich, workers
-from geolookup.tables.generations import Generations, RowsWithoutGeneration
+from geolookup.tables.generations import Generations
 from geolookup.tables.locate import CHUNK
 from geolookup.tables.row_major import MOST_COLUMNS
 from geolookup.tables.row_notes import RowNote

@@ -8,7 +8,6 @@ from tests.internals.kernel import python
 from tests.skips import needs, optional
 
 compiled = optional("geolookup.kernel._compiled")
-zones = optional("geolookup.kernel._zones")
 needs_compiled = needs("geolookup.kernel._compiled")
 MODULES = [
     pytest.param(compiled, marks=needs_compiled, id="compiled"),

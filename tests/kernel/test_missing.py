@@ -125,7 +125,7 @@ def test_a_kernel_that_does_not_exist_is_refused(kernel: str, without: str, prob
     assert (opened[0], helped[0]) == (1, 0)
 
 
-@pytest.mark.parametrize("name", ["_zones", pytest.param("_scan", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["_arrays", pytest.param("_scan", marks=pytest.mark.long)])
 def test_all_extension_modules_or_none(name: str) -> None:
     ((status, output, errors),) = run(TWICE, without=name)
     assert (status, output) == (0, "python\n")

@@ -16,7 +16,7 @@ from tests.fuzz import tzif as target
 from tests.fuzz.target import scrambled
 from tests.internals.contract import DAY, EARLIEST, LATEST, Period, first_day
 from tests.internals.kernel import python_zones
-from tests.kernel.modules import MODULES, needs_compiled, zones
+from tests.kernel.modules import MODULES, compiled, needs_compiled
 from tests.tiers import scaled
 
 INSTANTS = (unix("2026-01-01T00:00:00Z"), unix("2026-07-01T00:00:00Z"), 4 * 10**9)
@@ -34,7 +34,7 @@ def members(period: Period | None) -> tuple[object, ...]:
 
 def check(zone: str, at: int) -> int:
     """Compare the period of an instant, which the compiled kernel decides; return its end."""
-    period: Period = zones.period_in_file(tzif(zone), at)
+    period: Period = compiled.period_in_file(tzif(zone), at)
     assert members(period) == members(python_zones.period(zone, at)), (zone, at)
     assert period.start <= at < period.end
     return period.end
@@ -70,8 +70,8 @@ def test_the_ends_of_the_range_and_mean_times() -> None:
     for zone in ("UTC", "Pacific/Kiritimati", "Pacific/Niue", "Europe/Paris", "America/New_York"):
         for at in (EARLIEST, EARLIEST + 366 * DAY, -(5 * 10**9), -(10**9), LATEST - 1):
             check(zone, at)
-        assert zones.period_in_file(tzif(zone), EARLIEST).start == EARLIEST
-        assert zones.period_in_file(tzif(zone), LATEST - 1).end == LATEST
+        assert compiled.period_in_file(tzif(zone), EARLIEST).start == EARLIEST
+        assert compiled.period_in_file(tzif(zone), LATEST - 1).end == LATEST
 
 
 @pytest.fixture
@@ -148,5 +148,5 @@ def test_a_table_is_checked_once() -> None:
     table = times + bytes(transitions) + types * struct.pack(">lBB", 3600, 0, 0)
     header = b"TZif2" + bytes(15)
     data = header + bytes(24) + header + counts + table + b"A" * (letters - 1) + b"\0\nUTC0\n"
-    result = zones.period_in_file(data, first + 5)
+    result = compiled.period_in_file(data, first + 5)
     assert (result.offset, result.abbr) == (3600, "A" * (letters - 1))

@@ -20,7 +20,6 @@ import pytest
 import geolookup
 from geolookup import publish
 from tests.cli.program import python
-from tests.conftest import Build
 from tests.internals.dataset import Dataset, canonical
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import rollback
@@ -71,16 +70,23 @@ def test_a_damaged_generation_is_refused(store: Path) -> None:
         assert engine.reload()
 
 
-def test_lost_fields_are_refused_unless_allowed(build: Build, store: Path) -> None:
-    more, _ = build({"a.csv": "network,city_name,isp,asn\n8.8.8.0/24,A,B,64500\n"})
+def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> None:
+    """Own columns too. An answer stays of its generation."""
+    (tmp_path / "a.csv").write_text("network,asn,risk\n8.8.8.0/24,64500,5\n", encoding="utf-8")
+    more = tmp_path / "more"
+    geolookup.build(sources=[tmp_path / "a.csv"], output=more, columns={"risk": "integer"})
     publish(more, store)
     with geolookup.open(store) as engine, geolookup.open(store, allow_lost_fields=True) as open_:
+        answer = open_.answer("8.8.8.8")
         publish(shared(2), store)
-        with pytest.raises(geolookup.DatasetError, match=r"lacks network\.asn"):
+        with pytest.raises(geolookup.DatasetError, match=r"lacks network\.asn.*, own\.risk"):
             engine.reload()
-        assert engine.get("8.8.8.8", "network.asn") == 64500
+        assert engine.get("8.8.8.8", "network.asn", "own.risk") == (64500, 5)
         assert open_.reload()
         assert number(open_) == 2
+        with pytest.raises(ValueError, match="no own columns"):
+            open_.own("8.8.8.8")
+        assert answer.own.risk == 5
         publish(more, store)
         assert not engine.reload()
         assert open_.reload()

@@ -175,7 +175,7 @@ def test_wrong_arguments_are_refused_before_anything_runs(cluster: Cluster) -> N
         (KeyError, {"column": "address"}, "no column 'address'"),
         (ValueError, {"on_invalid": "skip"}, "on_invalid='skip'"),
         (TypeError, {"column": "row"}, "a column of int64 holds no addresses"),
-        (TypeError, {"time_column": "day"}, "column 'day' is of date, not an address or time"),
+        (TypeError, {"time_column": "day"}, "must hold timestamps or Unix times, not date32"),
         (TypeError, {"time_column": "ip"}, "must hold timestamps or Unix times, not string"),
         (geolookup.DatasetError, {"dataset": "/nonexistent"}, "no dataset here"),
     ):

@@ -1,10 +1,9 @@
-"""The dataset on the workers of a job: fetched once per host, the driver's generation only."""
+"""The dataset on the workers of a job: one copy per host, the driver's generation only."""
 
 from __future__ import annotations
 
 import pickle
 import shutil
-from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime
 from multiprocessing import get_context
@@ -16,14 +15,11 @@ import pyarrow as pa
 import pytest
 
 from geolookup import DatasetError, publish
-from tests.damage import TAMPERING
 from tests.history.past import DATES, past_store
 from tests.history.past import archive as archive_of
 from tests.internals.archives import pack
-from tests.internals.filesystem import is_safe
 from tests.internals.store import sign
 from tests.internals.tables import Job, workers
-from tests.mirrors.conftest import Edge, edge_of
 from tests.signing.keys import key_files, public
 from tests.store.numbered import id_of, published, shared
 
@@ -35,44 +31,20 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _restart(monkeypatch, tmp_path / "cache")
 
 
-@pytest.fixture
-def edge(tmp_path: Path) -> Iterator[Edge]:
-    with edge_of(tmp_path) as made:
-        yield made
-
-
 def _opened(job: Job) -> tuple[Path, int]:
     function, arguments = job.opening
     with function(*arguments) as engine:
         return engine.path, engine.path.stat().st_ino
 
 
-def test_many_processes_of_a_host_make_one_copy(edge: Edge, tmp_path: Path) -> None:
+def test_many_processes_of_a_host_make_one_copy(tmp_path: Path) -> None:
     archive = tmp_path / "geo.tar.zst"
     pack(shared(1), archive)
-    edge.publish(1)
-    jobs = [_job(archive), _job(edge.site.url)]
+    job = _job(archive)
     shutil.rmtree(tmp_path / "cache")
     with ProcessPoolExecutor(3, mp_context=get_context("forkserver")) as pool:
-        for job in jobs:
-            [(path, _)] = {*pool.map(_opened, [job] * 12)}
-            assert path.is_relative_to(tmp_path / "cache")
-
-
-def test_a_mirror_that_published_since(
-    edge: Edge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Hosts that have the driver's generation still answer, others refuse the new one."""
-    edge.publish(1)
-    job = _job(edge.site.url)
-    edge.publish(2)
-    assert _cities(_job(edge.site.url)) == ["Town 2", None, None]
-    assert _cities(job) == ["Town 1", None, None]
-    _restart(monkeypatch, tmp_path / "another host")
-    with pytest.raises(DatasetError) as caught:
-        _cities(job)
-    assert f"generation {id_of(2)[:12]} where the driver has {id_of(1)[:12]}" in str(caught.value)
-    assert str(caught.value).endswith("of a mirror, run the job again")
+        [(path, _)] = {*pool.map(_opened, [job] * 12)}
+    assert path.is_relative_to(tmp_path / "cache")
 
 
 def test_a_store_that_published_since(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,26 +87,6 @@ def test_a_dataset_that_a_worker_lacks(tmp_path: Path, monkeypatch: pytest.Monke
             _cities(job)
         assert str(caught.value).startswith(f"{gethostname()}:{path}: ")
         assert "put the driver's dataset at this path on every worker" in str(caught.value)
-
-
-@pytest.mark.parametrize("tamper", [None, *TAMPERING])
-def test_damage_in_the_cache_is_repaired(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    tamper: Callable[[Path, Path], None] | None,
-) -> None:
-    """With trusted keys also whatever others may have changed."""
-    with edge_of(tmp_path, key_files()[:1]) as edge:
-        edge.publish(1)
-        job = _job(edge.site.url, None if tamper is None else public(key_files()[0]))
-        [generation] = (tmp_path / "cache").glob("datasets/copy-*/generations/*")
-        if tamper is None:
-            (generation / "ipv4.arrow").unlink()
-        else:
-            tamper(generation, shared(3))
-        _restart(monkeypatch, tmp_path / "cache")
-        assert _cities(job) == ["Town 1", None, None]
-    assert is_safe(generation)
 
 
 def test_trusted_keys(tmp_path: Path) -> None:

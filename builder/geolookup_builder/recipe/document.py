@@ -18,7 +18,7 @@ from typing import Any
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset.manifest import Manifest
 from geolookup.dataset.metadata import iso_day
-from geolookup.errors import BuildError, name_text, near_match
+from geolookup.errors import BuildError, line_text, near_match
 from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
@@ -68,7 +68,7 @@ class SourceSpec:
     def name(self) -> str:
         """The stated name, else the file's or glob's; the manifest holds no folders."""
         file = self.remote.file if self.remote else PurePath(self.path).name
-        return self.texts.get("name", name_text(file))
+        return self.texts.get("name", line_text(file))
 
     @property
     def is_dataset(self) -> bool:
@@ -123,7 +123,7 @@ def of_document(
     items = document.values.get("source") or [{}]
     if not isinstance(items, list) or not all(isinstance(source, dict) for source in items):
         raise BuildError(path, "source is not a list of tables", remedy="write [[source]]")
-    name = dataset.text("name") if "name" in dataset else name_text(path.stem)
+    name = dataset.text("name") if "name" in dataset else line_text(path.stem)
     if len(items) > MAX_SOURCES:
         problem = f"{len(items)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from geolookup.archives.head import is_archive, open_archive
 from geolookup.contract.schema import column_members
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import BuildError, OutputError, name_text, near_match
+from geolookup.errors import BuildError, OutputError, line_text, near_match
 from geolookup.filesystem import atomic
 from geolookup.store import resolve
 from geolookup_builder.recipe.document import DATASET, PACKAGED, Recipe, of_document, read_recipe
@@ -50,7 +50,7 @@ def load(text: str | PathLike[str]) -> Recipe:
 def _of_data(path: Path) -> Recipe:
     """Return the recipe of a file or folder of data; the dataset has its name, without suffixes."""
     data = path if path.name else path.absolute()
-    name = name_text(data.name.partition(".")[0] or data.name)
+    name = line_text(data.name.partition(".")[0] or data.name)
     document = {"dataset": {"name": name}, "source": [{"path": data.name}]}
     return of_document(data, document, auto.options())
 

@@ -17,7 +17,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from geolookup.contract.fields import REAL
-from geolookup.errors import BuildError, listed, name_text
+from geolookup.errors import BuildError, line_text, listed
 from geolookup_builder.dataset_source import is_dataset_path
 from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec, toml_text
 from geolookup_builder.recipe.names import RANGE_NAMES, mapped_columns, near_column
@@ -112,7 +112,7 @@ def _detections(spec: SourceSpec) -> dict[str, Detections]:
     if misses and not of_files:
         raise max(misses, key=lambda error: error.score)
     if not of_files:
-        names = listed([name_text(member.file_names[0]) for member in files], _LISTED)
+        names = listed([line_text(member.file_names[0]) for member in files], _LISTED)
         problem = f"not recognised: no file of a known format{f', but {names}' if names else ''}"
         remedy = "name the files of data, or name their format"
         raise BuildError(spec.base / spec.path, problem, remedy=remedy)

@@ -39,8 +39,8 @@ class _Table:
     """n groups of one place in the records: maps, arrays, or parts in one of their two forms.
 
     ``members`` (n, m) are the numbers of the values in them, 0 for none, and ``sizes`` (n, m) their
-    bytes; ``in_full`` marks those that are not pointers. ``written`` (n,) is how often each group
-    is in the file. It is stated for parts; a map or an array is written once if it has a use.
+    bytes; ``in_full`` marks those that are not pointers. ``written`` (n,) counts the copies of
+    each part in the file; a map or an array is written once if a record uses it.
     """
 
     def __init__(self, begin: int, members: I32, heads: pa.Array, written: I64 | None) -> None:
@@ -53,9 +53,9 @@ class _Table:
 
 
 class Records:
-    """Records with these codes in each of the parts, -1 for none.
+    """Records, given by the code of each part; -1 for none.
 
-    ``positions`` are by record, in a data section of ``size`` bytes.
+    ``positions`` has the offset of each record in a data section of ``size`` bytes.
     """
 
     def __init__(self, parts: Sequence[Group], codes: Sequence[I64]) -> None:

@@ -1,4 +1,4 @@
-"""The application of Django, its setting GEOLOOKUP and its check, and the engine of the process.
+"""The application of Django: middleware, the setting GEOLOOKUP and its check, and one engine.
 
 Strategy: names of the setting are the parameters of ``geolookup.open`` in upper case, DATASET for
 its path, and TRUSTED_PROXIES. Middleware and stand-ins share one engine, opened on first
@@ -7,13 +7,12 @@ use; a test that overrides the setting gets another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from inspect import signature
-from os import PathLike
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
@@ -23,9 +22,11 @@ from django.dispatch import receiver
 import geolookup
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import PathError, SettingsError, near_match
-from geolookup.integrations.client import Clients
+from geolookup.integrations.middleware import ClientAnswer, Middleware, client_of
 
 if TYPE_CHECKING:
+    from django.http import HttpRequest
+
     from geolookup.engine import Engine
 
 NAME = "GEOLOOKUP"
@@ -40,7 +41,7 @@ _PARAMETERS["DATASET"] = _PARAMETERS.pop("PATH")
 def _read() -> tuple[dict[str, Any], Iterable[object]]:
     """Return the parameters of ``geolookup.open`` and the networks of the setting.
 
-    Raises SettingsError for a wrong type, an unknown name, or a malformed DATASET.
+    Raises SettingsError for a wrong type or an unknown name.
     """
     values = getattr(settings, NAME, {})
     if not isinstance(values, Mapping):
@@ -49,9 +50,6 @@ def _read() -> tuple[dict[str, Any], Iterable[object]]:
         if name not in _PARAMETERS and name != _PROXIES:
             hint = near_match(name, [*_PARAMETERS, _PROXIES])
             raise SettingsError(f"{NAME} has an unknown name {name!r}; {hint}")
-    dataset = values.get("DATASET")
-    if not isinstance(dataset, (str, PathLike, NoneType)):
-        raise SettingsError(f"{NAME}['DATASET'] {dataset!r} is not a path; write it as a text")
     parameters = {_PARAMETERS[name]: values[name] for name in values if name != _PROXIES}
     return parameters, values.get(_PROXIES, ())
 
@@ -62,17 +60,32 @@ def engine() -> Engine:
     return geolookup.open(**_read()[0])
 
 
-@cache
-def clients() -> Clients:
-    """Return the answers for clients, from the engine of the process."""
-    return Clients(engine(), _read()[1], setting=_PROXIES_SETTING)
-
-
 @receiver(setting_changed)
 def _forget(*, setting: str, **_more: object) -> None:
     if setting == NAME:
         engine.cache_clear()
-        clients.cache_clear()
+
+
+class GeoMiddleware(Middleware):
+    """Sets ``request.geo``, a ``geolookup.integrations.middleware.ClientAnswer``.
+
+    Sync and async. The setting GEOLOOKUP has the dataset and the trusted proxies. Raises
+    DatasetError or SettingsError when the application starts, as the system check reports.
+    """
+
+    sync_capable = async_capable = True
+    _setting = _PROXIES_SETTING
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+        super().__init__(get_response, engine(), trusted_proxies=_read()[1])
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> Any:
+        """Pass a request on; the result is a response, or a coroutine that returns one."""
+        client = client_of(request.META)
+        request.geo = ClientAnswer(self, *client)  # type: ignore[attr-defined]
+        return self._app(request)
 
 
 class GeolookupConfig(AppConfig):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import geolookup
 from tests.conftest import build_at
 
 ROWS = """network,continent_code,country_code,region_code,region_name,city_name,postal_code,\
@@ -43,47 +44,16 @@ def ours(dataset: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Django's own, on an MMDB file of the same rows."""
+def theirs(dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Django's own, on the dataset as an MMDB file."""
     from django.contrib.gis.geoip2 import GeoIP2
-    from mmdb_writer import MMDBWriter
-    from netaddr import IPSet
 
     file = tmp_path_factory.mktemp("theirs") / "a.mmdb"
-    writer = MMDBWriter(6, "GeoLite2-City", languages=["en"], ipv4_compatible=True)
-    for line in ROWS.splitlines()[1:]:
-        writer.insert_network(IPSet([line.partition(",")[0]]), _record(line))
-    writer.to_db_file(str(file))
+    with geolookup.open(dataset) as engine:
+        engine.export(file, schema="city")
     reader: Any = GeoIP2(file)
     yield reader
     reader._reader.close()
-
-
-def _record(line: str) -> dict[str, Any]:
-    _, continent, country, region, region_name, city, postal, latitude, longitude, zone = (
-        line.split(",")
-    )
-    names = {"US": ("North America", "United States", False), "DE": ("Europe", "Germany", True)}
-    continent_name, country_name, is_eu = names[country]
-    record: dict[str, Any] = {
-        "continent": {"code": continent, "names": {"en": continent_name}},
-        "country": {
-            "iso_code": country,
-            "names": {"en": country_name},
-            "is_in_european_union": is_eu,
-        },
-    }
-    if city:
-        record["city"] = {"names": {"en": city}}
-        record["location"] = {
-            "latitude": float(latitude),
-            "longitude": float(longitude),
-            "time_zone": zone,
-        }
-    if region:
-        record["subdivisions"] = [{"iso_code": region, "names": {"en": region_name}}]
-        record["postal"] = {"code": postal}
-    return record
 
 
 def outcome(geoip: Any, method: str, query: object) -> Any:

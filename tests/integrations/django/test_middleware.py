@@ -87,7 +87,7 @@ def test_a_wrong_setting() -> None:
         ({"WATCH": "5"}, "watch is the poll interval in seconds, above 0"),
         ({"MAX_AGE": "soon"}, "max_age"),
         ({"ON_STALE": "cry"}, "on_stale"),
-        ({"DATASET": 5}, "DATASET"),
+        ({"DATASET": 5}, "os.PathLike"),
     ]
     for setting, says in settings:
         ((name, shown),) = check_results(setting)

@@ -8,8 +8,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import Context, Engine
 from django.urls import path
 
-_TEMPLATE = "{{ request.geo.location.country_code }} {% if request.geo %}known{% endif %}"
-
 
 def show(request: Any) -> JsonResponse:
     return JsonResponse({"ip": request.geo.ip, "code": request.geo.error_code})
@@ -17,10 +15,6 @@ def show(request: Any) -> JsonResponse:
 
 async def show_async(request: Any) -> JsonResponse:
     return show(request)
-
-
-def render(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(Engine().from_string(_TEMPLATE).render(Context({"request": request})))
 
 
 def render_site(request: HttpRequest) -> HttpResponse:
@@ -31,6 +25,5 @@ def render_site(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("", show),
     path("async", show_async),
-    path("rendered", render),
     path("site", render_site),
 ]

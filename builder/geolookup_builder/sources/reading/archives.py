@@ -23,7 +23,7 @@ from typing import IO, Any, TypeVar
 
 import pyarrow as pa
 
-from geolookup.errors import BuildError, listed, name_text
+from geolookup.errors import BuildError, line_text, listed
 from geolookup.filesystem import limits, open_regular
 
 Opener = Callable[[], AbstractContextManager[Any]]
@@ -114,7 +114,7 @@ class Budget:
             elif not name.endswith("/"):
                 self.others.append(f"{path}!{name}")
         if not keys:
-            files = listed([*map(name_text, names.values())], _LISTED)
+            files = listed([*map(line_text, names.values())], _LISTED)
             others = f", but {files}" if names else ""
             problem = no_file(suffixes, "archive") + others
             raise BuildError(path, problem, remedy="name another file")

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from geolookup.errors import BuildError, name_text
+from geolookup.errors import BuildError, line_text
 from geolookup.files.text_blocks import TextError
 from geolookup.filesystem import NUL_IN_NAME, open_regular, unpacking
 from geolookup.filesystem.signatures import START_BYTES, looks_like
@@ -76,7 +76,7 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
 
 def label_in_recipe(label: str, base: Path) -> str:
     """Return a member's label as the recipe would state it: relative to ``base`` if it is below."""
-    return name_text(label.removeprefix(f"{base}{os.sep}").replace(os.sep, "/"))
+    return line_text(label.removeprefix(f"{base}{os.sep}").replace(os.sep, "/"))
 
 
 def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:

@@ -1,4 +1,4 @@
-"""geoip2's own tests of its reader, on datasets compiled from their own databases.
+"""The stand-in beside geoip2's reader, on datasets compiled from geoip2's own test databases.
 
 ``$GEOLOOKUP_GEOIP2_SDIST`` names the source distribution of geoip2 that has them; ``.ci/run``
 downloads it. ``docs/use/from-geoip2.md`` lists the differences.
@@ -6,15 +6,11 @@ downloads it. ``docs/use/from-geoip2.md`` lists the differences.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import subprocess
-import sys
-import unittest
 from fnmatch import fnmatchcase
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -39,19 +35,6 @@ DATABASES = {
     "GeoIP2-ISP-Test": "isp",
     "GeoIP2-Connection-Type-Test": "connection_type",
     "GeoLite2-ASN-Test": "asn",
-}
-_NO_FIELD = "a dataset has no fields for it, so its database is not compiled"
-_READS = "as expected up to accuracy_radius, is_anycast, confidence and mobile_country_code"
-_TEXT = "the error is as expected, but its text does not contain the address"
-#: The tests that fail, and why.
-FAILURES = {
-    **dict.fromkeys(("test_anonymous_ip", "test_anonymous_ip_all_set"), _NO_FIELD),
-    **dict.fromkeys(("test_anonymous_plus", "test_domain"), _NO_FIELD),
-    **dict.fromkeys(("test_city", "test_country", "test_enterprise", "test_isp"), _READS),
-    **dict.fromkeys(("test_invalid_address", "test_unknown_address"), _TEXT),
-    "test_language_list": "it reads a name in Russian",
-    "test_wrong_database": "country fits a dataset of cities",
-    "test_modes": "it expects a call of maxminddb.open_database",
 }
 
 
@@ -83,31 +66,6 @@ def datasets(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in DATABASES:
         geolookup.build(sources / DATA / f"{name}.mmdb", folder / DATA / f"{name}.mmdb")
     return folder
-
-
-def _tests_of(sources: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "tests_of_geoip2", sources / "tests/database_test.py"
-    )
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_tests_of_geoip2(
-    sources: Path, datasets: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(datasets)
-    monkeypatch.setattr("sys.path", [*sys.path])  # the module appends to it
-    monkeypatch.setattr(database, "Reader", Reader)
-    suite = unittest.defaultTestLoader.loadTestsFromModule(_tests_of(sources))
-    result = unittest.TestResult()
-    suite.run(result)
-    failed = {test.id().rpartition(".")[2] for test, _ in [*result.failures, *result.errors]}
-    assert failed == {*FAILURES}
-    assert result.testsRun == 17
 
 
 @pytest.mark.parametrize(("name", "method"), [*DATABASES.items()])

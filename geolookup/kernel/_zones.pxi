@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: freethreading_compatible=True, auto_pickle=False, binding=False
 """The period of a time zone from the bytes of its TZif file (RFC 9636), without Python objects.
 
 The first pass over a list of addresses needs hundreds of zones, each for the first time. This reads
@@ -7,24 +5,13 @@ files of version 2 or later, whose footer has dates such as M3.5.0: all files of
 ``zoneinfo`` decides on all other files, damaged ones included (``python_zones``).
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memchr, memcmp
-
-from geolookup.kernel._words cimport Text
-
-from geolookup.contract.localtime import EARLIEST as _EARLIEST, LATEST as _LATEST, Period
-
-include "_tzif.pxi"
-
 cdef enum:
     MOST_RUNS = 8  # of a local year; the tz database has at most five
     # Two changes in each of four years; see ``_set_year``.
     RULE_CHANGES = 8  # of a rule, in a year and those beside it
 
 cdef object _zone_file = None
-cdef int64_t EARLIEST = _EARLIEST, LATEST = _LATEST
+cdef int64_t EARLIEST = localtime.EARLIEST, LATEST = localtime.LATEST
 
 
 cdef struct Change:
@@ -45,23 +32,43 @@ cdef struct Year:  # a local year, and the changes of the rule around it
     int run_count
 
 
+@cython.final
+cdef class _Period:
+    """See ``localtime.Period``; of an unknown zone, all time with None as the values."""
+
+    cdef readonly int64_t start, end, offset
+    cdef readonly object zone, abbr, utc_offset, is_dst
+
+    def __cinit__(self, zone, int64_t start, int64_t end, abbr, int64_t offset, is_dst):
+        cdef int minutes = <int>((abs(offset) + 30) // 60)
+        cdef char text[16]
+        self.zone, self.start, self.end, self.abbr, self.is_dst = zone, start, end, abbr, is_dst
+        self.offset = -60 * minutes if offset < 0 else 60 * minutes
+        if abbr is not None:
+            text[0] = c"-" if self.offset < 0 else c"+"
+            _write_two(_write_two(text + 1, minutes // 60) + 1, minutes % 60)
+            text[3] = c":"
+            self.utc_offset = PyUnicode_DecodeUTF8(text, 6, NULL)
+
+
 def period(str zone, int64_t second):
-    """Return the ``Period`` of a zone that holds a second; see ``python_zones.period``."""
+    """Return the period of a zone that holds a second; see ``python_zones.period``."""
     global _zone_file
     if _zone_file is None:  # not when the module is imported: opening needs no zone
         from geolookup.contract.tzdatabase import zone_file as _zone_file
     file = None if zone is None else _zone_file(zone)
     if file is None:
         return None
-    local = period_in_file(file.data, second)
+    local = period_in_file(file.data, second, zone)
     if local is not None:
         return local
     from geolookup.kernel.python_zones import period as by_zoneinfo  # here: slow to import
 
-    return by_zoneinfo(zone, second)
+    found = by_zoneinfo(zone, second)
+    return _Period(zone, found.start, found.end, found.abbr, found.offset, found.is_dst)
 
 
-def period_in_file(bytes data, int64_t second):
+def period_in_file(bytes data, int64_t second, zone=None):
     """Return the period that holds a second, from a TZif file; None if ``zoneinfo`` must decide."""
     cdef Rules rules
     cdef Year year
@@ -72,13 +79,8 @@ def period_in_file(bytes data, int64_t second):
     run = _run_of(&rules, &year, second)
     if run == NULL:
         return None
-    return Period(
-        run.start,
-        run.end,
-        PyUnicode_DecodeUTF8(<const char*>run.clock.name, run.clock.size, NULL),
-        run.clock.offset,
-        _is_daylight(run, &year),
-    )
+    abbr = PyUnicode_DecodeUTF8(<const char*>run.clock.name, run.clock.size, NULL)
+    return _Period(zone, run.start, run.end, abbr, run.clock.offset, _is_daylight(run, &year))
 
 
 cdef Run* _run_of(Rules* rules, Year* year, int64_t second) noexcept nogil:
