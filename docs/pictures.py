@@ -11,9 +11,9 @@ from docs import terminal
 from geolookup.comparison.values import read_tables
 from geolookup.dataset.files import Dataset
 from geolookup.pictures.address_map import address_map
+from geolookup.pictures.charts import draw
 from geolookup.pictures.colours import CATEGORIES, OTHER
 from geolookup.pictures.layers import pixels, png
-from geolookup.pictures.vega import draw
 from geolookup.reports.dataset.views import dataset_views
 from geolookup.store.paths import BUNDLED
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -80,19 +79,6 @@ def copied(dataset: Path, target: Path) -> Path:
     """Return a copy of a dataset: each damage is done to a whole one."""
     shutil.rmtree(target, ignore_errors=True)
     return shutil.copytree(dataset, target)
-
-
-def flipped(path: Path, amounts: Iterable[int]) -> Iterator[None]:
-    """Replace a file by one with so many flipped bits, once for each amount."""
-    original, rng = path.read_bytes(), random.Random(path.name)
-    for flips in amounts:
-        content = bytearray(original)
-        for _ in range(flips):
-            content[rng.randrange(len(content))] ^= rng.choice((1, 2, 16, 128, 255))
-        # A new file each time: the last one may still be mapped.
-        path.unlink()
-        path.write_bytes(content)
-        yield
 
 
 @contextmanager

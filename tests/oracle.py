@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from socket import AF_INET, AF_INET6, inet_pton
 from typing import Any
 from zoneinfo import available_timezones
 
@@ -340,3 +341,9 @@ def _country(country: Any) -> dict[str, Any]:
     values = {name: getattr(country, name, None) for name in members}
     # Tuples are the table's, lists are JSON's.
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
+def value_of(text: str) -> tuple[int, int]:
+    """Read an address: family and value. `ipaddress` takes ten times as long for a million."""
+    family, kind = (6, AF_INET6) if ":" in text else (4, AF_INET)
+    return family, int.from_bytes(inet_pton(kind, text))

@@ -62,7 +62,7 @@ THIRD_PARTY = {
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "uvloop"},
-    _DJANGO: {"asgiref", "django"},
+    **{f"{_DJANGO}/{name}.py": {"asgiref", "django"} for name in ("apps", "geoip2")},
     "geolookup/cli": {"click"},
     "geolookup_builder": NUMERIC,
     "geolookup_builder/sources": {*NUMERIC, "maxminddb"},
@@ -203,7 +203,7 @@ def test_third_party_packages_stay_in_their_rooms(package: str) -> None:
     assert foreign
     for item, name in foreign:
         path = item.path.relative_to(folder)
-        places = [path.as_posix(), "/".join(path.parts[:2]), path.parts[0]]
+        places = [place.as_posix() for place in (path, *path.parents)]
         allowed = next(
             (THIRD_PARTY[package] for package in places if package in THIRD_PARTY), set()
         )

@@ -16,21 +16,21 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import geolookup
+from geolookup import tables
 from tests.conftest import build_at
 from tests.internals.builder import SourceReport, load_countries
-from tests.oracle import carried, is_public
+from tests.internals.kernel import kernel, state_of
+from tests.internals.kernel import python as kernel_python
+from tests.oracle import carried, is_public, value_of
 from tests.skips import needs, optional
-from tests.tables import real_columns
-from tests.tables.real_columns import text_of, value_of
 from tests.tiers import scaled
 
 pytricia = optional("pytricia")
 SAMPLES = scaled(4_000, 40_000)
-#: Addresses of a column, for each family of a table.
-COLUMN = 100_000
 COUNTRIES = load_countries()
 Address = IPv4Address | IPv6Address
 #: First and last address as integers, and the family.
@@ -75,11 +75,17 @@ def prefix_range(prefix: str) -> Range:
 def compare(
     engine: geolookup.Engine, probes: Iterator[Address], oracle: Callable[[Address], Any], path: str
 ) -> None:
-    """Every probe's member ``group.name`` equals what the oracle says."""
+    """Every probe's member ``group.name``, alone and in a column, is what the oracle says."""
     group, name = path.split(".")
-    for address in probes:
+    asked = [*probes]
+    wanted = [oracle(address) for address in asked]
+    for address, value in zip(asked, wanted, strict=True):
         data: Any = engine.lookup(str(address), at=0)["data"]
-        assert data[group].get(name) == oracle(address), address
+        assert data[group].get(name) == value, address
+    for module in (kernel, kernel_python):
+        state: Any = module.State(state_of(engine).dataset)
+        table = tables.enrich(state, pa.array(map(str, asked)), path)
+        assert table.column(0).to_pylist() == wanted
 
 
 @pytest.mark.long
@@ -119,9 +125,6 @@ def test_prefixes(shared_data: Path, tmp_path: Path, name: str, rows: tuple[int,
     with engine:
         for family in (4, 6) if rows[1] else (4,):
             compare(engine, sampled(ranges, family), oracle, path)
-            if not is_country:
-                by_text = lambda of, value: oracle(text_of(of, value))  # noqa: E731
-                real_columns.check(engine, ranges, family, COLUMN, by_text, path)
 
 
 def _as_ipv6(text: str) -> str:

@@ -25,8 +25,8 @@ from sample_data import figures, make, ranges, seats
 from sample_data.ranges import ends
 from tests.docs.blocks import unwrapped
 from tests.internals.builder import calls_check as check
+from tests.oracle import value_of
 from tests.skips import needs
-from tests.tables.real_columns import value_of
 
 Network = IPv4Network | IPv6Network
 Rows = dict[Network, dict[str, str]]

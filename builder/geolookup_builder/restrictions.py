@@ -22,9 +22,9 @@ from geolookup.contract.special import Range
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import count_addresses, cut_at
 from geolookup.errors import BuildError
+from geolookup.prefixes.condition_values import absent_values, check_values
 from geolookup.prefixes.conditions import Condition, conditions_of
-from geolookup.prefixes.possible_values import absent_values, check_values
-from geolookup.prefixes.select import masks_of
+from geolookup.prefixes.select import marked, meeting
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.columns import ROW, Partition
 from geolookup_builder.layers import restrict
@@ -156,9 +156,10 @@ def kept_space(
         check_values(rows, restriction.conditions)
     absent = absent_values(rows, restriction.conditions)
     report.warnings.extend(f"{name}: {line}" for line in absent)
-    masks = masks_of(rows, rows.counts, restriction.conditions)
+    masks = meeting(rows, restriction.conditions)
     for family, part in families.items():
-        marks = masks.mark({table: of.view(np.uint32) for table, of in part.numbers.items()})
+        numbers = {table: of.view(np.uint32) for table, of in part.numbers.items()}
+        marks = marked(masks, numbers)
         starts, is_inside = cut_at(family, restriction.inside(family))
         inside = Partition(starts, {ROW: is_inside})
         kept[family] = restrict(Partition(part.starts, {ROW: marks}), inside)

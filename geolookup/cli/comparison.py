@@ -159,7 +159,7 @@ def score(
 
     Example: geolookup score mydata --truth feed.csv --fail-if "city_wrong > 5%"
     """
-    from geolookup.comparison.score_text import lines
+    from geolookup.comparison.report import score_lines
 
     exit_on_signals()
     if parameters["rows"] is not None and len(datasets) > 1:
@@ -173,7 +173,7 @@ def score(
         result = replace(result, datasets=[replace(of, path=path) for of, path in named])
     else:
         result = geolookup.score(datasets, truth=truth, **parameters)
-    _print(result, lines(result), as_json=as_json)
+    _print(result, score_lines(result), as_json=as_json)
 
 
 @command("report")

@@ -36,7 +36,7 @@ def note_absent_values(dataset: Dataset, conditions: tuple[Condition, ...]) -> N
 
     Exits with status 2 for a value that no answer can have.
     """
-    from geolookup.prefixes.possible_values import absent_values, check_values
+    from geolookup.prefixes.condition_values import absent_values, check_values
     from geolookup.tables.row_tables import row_tables
 
     tables = row_tables(dataset)

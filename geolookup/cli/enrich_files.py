@@ -68,7 +68,7 @@ def enrich(
 
     start_without_pandas()  # before an import that converts values
     from geolookup.files.byte_streams import STANDARD
-    from geolookup.files.enrich import EnrichOptions, enrich_file
+    from geolookup.files.enrich import FileOptions, enrich_file
     from geolookup.files.table_files import check_other, table_file
     from geolookup.filesystem.atomic import check_file
 
@@ -79,7 +79,7 @@ def enrich(
         fail("--as-of is for all rows, --as-of-column for each row; pass one of them")
     with options.open_dataset(dataset) as engine:
         fields = options.fields_of(paths, state_of(engine).dataset.schema)
-        enriching = EnrichOptions(
+        enriching = FileOptions(
             column=ip_column,
             fields=tuple(field.path for field in fields),
             at=at,

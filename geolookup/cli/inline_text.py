@@ -120,7 +120,8 @@ def grep(
     from geolookup.cli.conditions import note_absent_values, read_conditions
     from geolookup.inline import blocks_of
     from geolookup.inline.grep import LineFilter
-    from geolookup.prefixes.select import row_masks
+    from geolookup.prefixes.select import meeting
+    from geolookup.tables.row_tables import row_tables
 
     exit_on_signals()
     require_output("grep writes lines to it")
@@ -133,7 +134,7 @@ def grep(
         conditions = read_conditions(state.dataset, where, "--where", not_)
         options.note_age(engine)
         note_absent_values(state.dataset, conditions)
-        masks = row_masks(state.dataset, conditions)
+        masks = meeting(row_tables(state.dataset), conditions)
         lines = LineFilter(state, masks, source, every=every, inverted=inverted, mark=mark)
         _write(b"" if count else part for part in lines.matching(blocks_of(source)))
     if count:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -129,21 +128,20 @@ def prefixes(
     chosen = _chosen_names(syntax, names)
     with options.open_dataset(dataset) as engine:
         data = state_of(engine).dataset
-        conditions = read_conditions(data, where, "prefixes", not_)
-        select = partial(
-            Selection,
-            conditions=conditions,
-            by=by,
-            within=within,
-            family=int(family) if family else None,
-            aggregate=aggregate,
-        )
+
+        def select(dataset: Dataset) -> Selection:
+            conditions = read_conditions(dataset, where, "prefixes", not_)
+            only = int(family) if family else None
+            return Selection(
+                dataset, conditions, by=by, within=within, family=only, aggregate=aggregate
+            )
+
         try:
             selection = select(data)
         except ValueError as error:
             fail(str(error))
         with _output_stream(output, force=force) as stream:
-            note_absent_values(data, conditions)
+            note_absent_values(data, selection.conditions)
             options.note_age(engine)
             if not allow_empty and not any(map(len, selection.all_spans())):
                 click.echo(f"geolookup: {_NOTHING}", err=True)

@@ -127,7 +127,7 @@ def map(  # noqa: A001 - the name of the command
     from geolookup.files.table_files import AddressColumn, TimeColumn, check_other, table_files
     from geolookup.files.traffic import Traffic
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
-    from geolookup.reports.traffic_page import lead, sections, title
+    from geolookup.reports.traffic_page import TITLE, lead, sections
 
     exit_on_signals()
     files = list(table_files(source, input_format))
@@ -144,7 +144,7 @@ def map(  # noqa: A001 - the name of the command
         for line in summary.notes:
             click.echo(line, err=True)
         options.note_age(engine)
-    written = write_page(output, title(source), head, shown_sections, force=force)
+    written = write_page(output, TITLE, head, shown_sections, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)
 
 

@@ -38,7 +38,6 @@ from geolookup.comparison.gates import (
 from geolookup.comparison.joint_intervals import Joint, OwnAnswers, join_answers, joints
 from geolookup.comparison.measures import (
     Coverage,
-    FieldChange,
     FieldSums,
     Kilometres,
     Share,
@@ -46,16 +45,17 @@ from geolookup.comparison.measures import (
     coverage,
     field_sums,
     own_sums,
-    whole,
 )
-from geolookup.comparison.own_columns import (
+from geolookup.comparison.traffic import Requests, Traffic, count_requests
+from geolookup.comparison.values import (
     ColumnChanges,
+    Pair,
+    Values,
     column_changes,
     either_has,
     read_own_values,
+    read_values,
 )
-from geolookup.comparison.traffic import Requests, Traffic, count_requests
-from geolookup.comparison.values import Pair, Values, read_values
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import UNITS
 
@@ -82,7 +82,7 @@ class Part:
     coverage: Coverage  # of known addresses
     moved: Mapping[str, Share]  # location, country, region, city, asn
     kilometres: Kilometres
-    fields: Mapping[str, FieldChange]  # by contract path
+    fields: Mapping[str, FieldSums]  # by contract path
     old_sources: Sequence[SourceChange]  # by the source that decided the location in OLD
     new_sources: Sequence[SourceChange]
     movers: Sequence[Mover]
@@ -263,7 +263,7 @@ def _part(overlaid: Overlaid, name: str, most_movers: int) -> Part:
         coverage=known,
         moved=moved,
         kilometres=kilometres,
-        fields={path: FieldChange(*map(whole, sums)) for path, sums in fields.items()},
+        fields={path: sums.whole() for path, sums in fields.items()},
         old_sources=[*_sources(changes, changes.old_source, overlaid.old)],
         new_sources=[*_sources(changes, changes.new_source, overlaid.new)],
         movers=top_movers(overlaid.values, changes, most_movers),

@@ -21,7 +21,6 @@ from geolookup.comparison.changed_intervals import ROW_KINDS, UNKNOWN, changed_s
 from geolookup.comparison.dataset_pair import DatasetPair
 from geolookup.contract.paths import names_of
 from geolookup.contract.schema import column_members
-from geolookup.contract.special import Range
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.networks import limits_of
 from geolookup.dataset.runs import Codes
@@ -74,16 +73,9 @@ def diff_table(
     """
     from geolookup.comparison import open_dataset
 
-    limits = _limits(within)
+    limits = limits_of(within)
     compared = DatasetPair(open_dataset(old), open_dataset(new), names_of(fields), where, not_)
     return reader(compared, limits)
-
-
-def _limits(within: object) -> list[tuple[int, Range]]:
-    try:
-        return [(family, (first, last)) for family, first, last in limits_of(within)]
-    except ValueError as error:
-        raise ValueError(f"diff_table: {error}") from None
 
 
 def write_rows(compared: DatasetPair, output: str, *, force: bool = False) -> int:
@@ -114,7 +106,7 @@ def write_batches(batches: Iterable[pa.RecordBatch], sink: Any) -> int:
 
 def reader(
     compared: DatasetPair,
-    limits: Iterable[tuple[int, Range]] | None = None,
+    limits: Iterable[tuple[int, int, int]] | None = None,
     *,
     texts: bool = False,
 ) -> pa.RecordBatchReader:
@@ -123,7 +115,7 @@ def reader(
     With ``texts`` the ends of a range are texts, ``first`` and ``last``.
     """
     columns = _Columns(compared, texts=texts)
-    wanted = _limits(None) if limits is None else limits
+    wanted = limits_of(None) if limits is None else limits
     return pa.RecordBatchReader.from_batches(columns.schema, columns.batches(wanted))
 
 
@@ -153,10 +145,10 @@ class _Columns:
             metadata={METADATA: json.dumps(_about(compared))},
         )
 
-    def batches(self, limits: Iterable[tuple[int, Range]]) -> Iterator[pa.RecordBatch]:
+    def batches(self, limits: Iterable[tuple[int, int, int]]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of families and their first and last address."""
-        for family, ends in limits:
-            for spans in changed_spans(self._compared, family, ends):
+        for family, first, last in limits:
+            for spans in changed_spans(self._compared, family, (first, last)):
                 for begin in range(0, len(spans), BATCH):
                     yield self._batch(spans.take(slice(begin, begin + BATCH)))
 

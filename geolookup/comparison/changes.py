@@ -108,30 +108,15 @@ def _differ(fields: Iterable[Pair], pairs: Pairs) -> Bools:
     return differs
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """The weight whose country is ``old`` in OLD and ``new`` in NEW: alpha-2 codes."""
-
-    old: str
-    new: str
-    weight: float
-
-
-def by_kind(kinds: NDArray[np.uint8], changes: Changes) -> dict[str, float]:
-    """Return the weight of each kind of change, of all that either dataset knows."""
-    sums = np.bincount(kinds, changes.answers.weight, minlength=len(KINDS))
-    return dict(zip(KINDS, sums.tolist(), strict=True))
-
-
-def country_flows(values: Values, changes: Changes) -> list[Flow]:
-    """Return the weight that moved between each two countries, the greatest first."""
+def country_flows(values: Values, changes: Changes) -> list[tuple[str, str, float]]:
+    """Return the alpha-2 codes in OLD and in NEW, and the weight moved, the greatest first."""
     codes, moved = values.location[CODE], changes.moves.by_level["country"].moved
     pairs = changes.locations.take(moved)
     sums = distinct([codes.old[pairs.old], codes.new[pairs.new]], pairs.weight)
     texts = [] if codes.values is None else codes.values.to_pylist()
     old, new = ([texts[code] for code in column.tolist()] for column in sums.columns)
-    flows = map(Flow, old, new, sums.weight.tolist())
-    return sorted(flows, key=lambda flow: (-flow.weight, flow.old, flow.new))
+    flows = zip(old, new, sums.weight.tolist(), strict=True)
+    return sorted(flows, key=lambda flow: (-flow[2], flow))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,14 @@ from itertools import chain
 
 import numpy as np
 
-from geolookup.comparison.own_columns import SideColumns, Sides, either_has, read_own_values
-from geolookup.comparison.values import Pair, read_values
+from geolookup.comparison.values import (
+    Pair,
+    SideColumns,
+    Sides,
+    either_has,
+    read_own_values,
+    read_values,
+)  # fmt: skip
 from geolookup.contract.fields import DEGREES, LOCATION, OWN, STORED, Field
 from geolookup.contract.paths import resolve_fields
 from geolookup.contract.schema import Schema
@@ -17,9 +23,9 @@ from geolookup.dataset.intervals import Bools
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import Codes, factorize
+from geolookup.prefixes.condition_values import check_values
 from geolookup.prefixes.conditions import Where, conditions_of
-from geolookup.prefixes.possible_values import check_values
-from geolookup.prefixes.select import RowMasks, masks_of
+from geolookup.prefixes.select import RowMasks, marked, meeting
 from geolookup.tables.row_tables import table_of
 
 #: All stored fields, also those that follow from the country.
@@ -93,8 +99,8 @@ class DatasetPair:
         """
         marks: Bools = np.full(len(tables[LOCATION].old), not self._masks)
         for side, masks in zip(("old", "new"), self._masks, strict=False):
-            rows = {table: getattr(tables[table], side) for table in masks.tables}
-            marks |= masks.mark(rows) & any_known(rows)
+            rows = {table: getattr(tables[table], side) for table in masks}
+            marks |= marked(masks, rows) & any_known(rows)
         return marks & self._differs_from_old(tables) if self._in_old else marks
 
     def _differs_from_old(self, tables: Mapping[str, Pair]) -> Bools:
@@ -124,7 +130,7 @@ class DatasetPair:
                 check_values(tables, conditions)
             except ValueError as error:
                 errors.append(error)
-            masks.append(masks_of(tables, tables.counts, conditions))
+            masks.append(meeting(tables, conditions))
         if len(errors) > 1:  # a value of neither
             raise errors[1]
         return masks

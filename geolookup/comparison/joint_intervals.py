@@ -236,9 +236,3 @@ def special_space(family: int, limits: Range | None = None) -> tuple[Addresses, 
     ]
     kinds = np.array([kind for _, kind in parts], np.uint8)
     return Addresses.of(family, (first for first, _ in parts)), kinds
-
-
-def blocked_space(family: int) -> tuple[Addresses, Bools]:
-    """Return the partition of special-purpose space, and which parts are not public."""
-    starts, kinds = special_space(family)
-    return starts, kinds != PUBLIC

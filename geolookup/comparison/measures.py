@@ -9,7 +9,7 @@ are one pair (7, 9), whose weight is the number of their addresses.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,27 +74,23 @@ def quantiles(moved: F64, weights: F64) -> Kilometres:
     return Kilometres(whole(sums[-1]), p50, p90, p99, most)
 
 
-class FieldSums(NamedTuple):
-    """The weights of one field, exactly; ``FieldChange`` has them as whole numbers."""
+@dataclass(frozen=True, slots=True)
+class FieldSums:
+    """The weights of addresses with a value of one field in OLD, in NEW and in both; its changes.
+
+    They are whole numbers in results.
+    """
 
     old: float
     new: float
     both: float
-    null_gained: float
-    null_lost: float
-    changed: float
+    null_gained: float  # a value in OLD only
+    null_lost: float  # a value in NEW only
+    changed: float  # different values in both
 
-
-@dataclass(frozen=True, slots=True)
-class FieldChange:
-    """The number of addresses with a value of one field in OLD, in NEW and in both; its changes."""
-
-    old: int
-    new: int
-    both: int
-    null_gained: int  # a value in OLD only
-    null_lost: int  # a value in NEW only
-    changed: int  # different values in both
+    def whole(self) -> FieldSums:
+        """Return the weights as whole numbers."""
+        return FieldSums(*map(whole, astuple(self)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from geolookup.comparison import (
     lay_over_all,
     open_dataset,
 )
+from geolookup.comparison.change_table import write_rows
+from geolookup.comparison.dataset_pair import DatasetPair
 from geolookup.comparison.gates import (
     ALL,
     KILOMETRES,
@@ -43,11 +45,10 @@ from geolookup.comparison.measures import (
     whole,
 )
 from geolookup.comparison.traffic import Requests, Traffic
-from geolookup.comparison.truth import ADDRESSES, AUTO, Truth, TruthFile, compile_truth
+from geolookup.comparison.truth import ADDRESSES, AUTO, TruthFile, compile_truth
 from geolookup.comparison.values import Values
 from geolookup.contract.fields import Field
 from geolookup.contract.schema import CONTRACT
-from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64, Bools
 from geolookup.errors import DiffError
 
@@ -187,7 +188,9 @@ def score(
             files, truth_format, list(declared.values()), Path(folder, "truth")
         )
         if rows is not None:
-            _write_rows(compiled, sides[0], fspath(rows), force=force)
+            names = tuple(field.path for field in compiled.fields)
+            pair = DatasetPair(compiled.dataset, sides[0], names, in_old=True)
+            write_rows(pair, fspath(rows), force=force)
         overlaid = lay_over_all(
             compiled.dataset,
             sides,
@@ -206,15 +209,6 @@ def score(
 def _paths(paths: Paths) -> list[str]:
     several = [paths] if isinstance(paths, str | PathLike) else list(paths)
     return [fspath(path) for path in several]
-
-
-def _write_rows(truth: Truth, dataset: Dataset, output: str, *, force: bool) -> None:
-    """Write the ranges in which a value of the truth is another one or missing in the dataset."""
-    from geolookup.comparison.change_table import write_rows
-    from geolookup.comparison.dataset_pair import DatasetPair
-
-    names = tuple(field.path for field in truth.fields)
-    write_rows(DatasetPair(truth.dataset, dataset, names, in_old=True), output, force=force)
 
 
 def _score_dataset(overlaid: Overlaid, fields: Sequence[Field]) -> DatasetScore:

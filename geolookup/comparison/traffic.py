@@ -13,7 +13,6 @@ from os import PathLike, fspath
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from geolookup.comparison.joint_intervals import FAMILIES, special_space
 from geolookup.contract.special import PRIVATE
@@ -81,16 +80,13 @@ def _count(traffic: Traffic, starts: Mapping[int, Addresses]) -> tuple[Requests,
                 # Unlike weights[at] += counts, it counts an interval as often as it occurs.
                 np.add.at(weights[family], at, counts[rows])
             invalid += counts[addresses.family == 0].sum()
-    private = sum(weights[family][_is_private(starts[family])].sum() for family in FAMILIES)
+    private = 0.0
+    for family, intervals in starts.items():
+        # Each interval lies in one part of that space: the partition is cut at its ends.
+        bounds, kinds = special_space(family)
+        private += weights[family][kinds[bounds.search(intervals) - 1] == PRIVATE].sum()
     total = invalid + sum(counts.sum() for counts in weights.values())
     return Requests(int(total), int(private), int(invalid)), weights
-
-
-def _is_private(starts: Addresses) -> NDArray[np.bool_]:
-    """Mark the private intervals of a partition that is cut at the ends of that space."""
-    bounds, kinds = special_space(starts.family)
-    is_private: NDArray[np.bool_] = kinds[bounds.search(starts) - 1] == PRIVATE
-    return is_private
 
 
 def _requests(file: TableFile, traffic: Traffic) -> Iterator[tuple[MixedAddresses, F64]]:

@@ -161,7 +161,7 @@ def zone_file(zone: str) -> ZoneFile | None:
 
     None if neither has the key. The file may be damaged. No text raises an error.
     """
-    for folder in _folders() if is_key(zone) else ():
+    for folder in folders() if is_key(zone) else ():
         path = f"{folder}/{zone}"
         data = _read(path, _LARGEST)
         if data[:4] == b"TZif":
@@ -170,7 +170,7 @@ def zone_file(zone: str) -> ZoneFile | None:
 
 
 @lru_cache(maxsize=1)
-def _folders() -> tuple[str, ...]:
+def folders() -> tuple[str, ...]:
     """Return the folders of zone files, the deciding database's first."""
     system, package = search_path(), _package_folders()
     return package + system if database().source == "package" else system + package

@@ -229,33 +229,26 @@ def open(  # noqa: A001 - the public name
     the data folder of the platform; ``geolookup update`` publishes there. The text "bundled"
     is the bundled dataset; a folder of that name is "./bundled".
 
+    A dataset opens in constant time, because files are mapped and not read. Of a store the current
+    generation is opened. ``watch`` polls the path at this interval in seconds, and installs a new
+    generation as ``reload`` does; a refused one is reported once in the log ``geolookup``.
+
     A file is data, such as ``GeoLite2-City.mmdb`` or ``mine.csv``, a recipe (``.toml``), or an
-    archive of ``pack``. It is compiled or unpacked into the cache at the first opening
-    (``$GEOLOOKUP_CACHE``, else the user's cache folder), and again after a change: of its path,
-    its size or its time of modification. ``reload`` and ``watch`` notice changes. Data have no
-    signature, so they are refused with ``trusted_keys``; the signature of an archive is checked.
-    Data need the package ``geolookup_builder``, as overlays do.
+    archive of ``pack``. The first opening compiles or unpacks it into the cache
+    (``$GEOLOOKUP_CACHE``, else the user's cache folder; at most ``$GEOLOOKUP_CACHE_SIZE``, 4 GB).
+    It is made again after a change of the file, or of a local file of its recipe; ``reload`` and
+    ``watch`` notice changes. Data have no signature, so they are refused with ``trusted_keys``.
+    Data and overlays need the package ``geolookup_builder``.
 
-    Takes constant time without ``preload``: files are mapped, not read. For a store, its current
-    generation is opened. ``watch`` is the interval in seconds of polls of the path. A new
-    generation is installed as by ``reload``. A refused generation is reported once in the log
-    ``geolookup``.
+    ``overlay`` is a file of data, such as a CSV of your sites, or a recipe, whose sources come
+    before the dataset. The result is cached and made again as that of a file. With
+    ``trusted_keys`` the dataset must be signed; the overlay is trusted as a local file.
 
-    ``overlay`` is a file of data, such as a CSV of your sites, or a recipe: its sources stand above
-    the dataset. The result is compiled into the cache at the first opening (``$GEOLOOKUP_CACHE``,
-    else the user's cache folder), and again when the dataset, the overlay or a local file of its
-    recipe changes; ``reload`` and ``watch`` notice that too. With ``trusted_keys`` the dataset
-    must be signed. The overlay is trusted as a local file.
-
-    ``as_of`` opens a store as it answered at an instant of the past: by the generation that was in
-    force then, the one that was current. It is a date (``"2026-03-01"``, its first instant in UTC),
-    a time with offset as text or as an aware datetime, or Unix seconds. The local time of answers
-    is another thing: ``at`` of each call. A generation that the store keeps as an archive is
-    unpacked into the cache at its first opening, each file compared with its digest. The cache
-    keeps the last used within 4 GB (``$GEOLOOKUP_CACHE_SIZE``, such as "500MB"). The generation
-    does not change: ``reload`` and ``watch`` notice a change of the overlay only. ``max_age`` is of
-    the age at that instant, and ``fallback`` has no effect. ``trusted_keys`` must have signed that
-    generation.
+    ``as_of`` opens the generation of a store that was in force at an instant: a date
+    (``"2026-03-01"``, its first instant in UTC), a time with offset as text or as an aware
+    datetime, or Unix seconds. It does not change the local time of answers, ``at`` of each call.
+    The generation is fixed: ``reload`` and ``watch`` notice a change of the overlay only.
+    ``max_age`` limits the age at that instant, and ``fallback`` has no effect.
 
     ``max_age`` is the maximum age of the data: a timedelta, a number of days, or "30d",
     "4w". The oldest dated source that decides any layer sets the age. ``on_stale``
@@ -263,29 +256,24 @@ def open(  # noqa: A001 - the public name
     "tag" does neither. ``engine.stale`` is True in each case. ``allow_lost_fields`` lets a
     reload install a dataset that lacks fields of the old one.
 
-    ``fallback``: if the current generation of a store is damaged, open the last one published
-    before it that opens and was not withdrawn, with a warning in the log ``geolookup``. It is for
-    services that have to start. Only the checks of opening apply: a file that is missing, or whose
-    size differs from the manifest.
+    ``fallback`` is for services that have to start: if the current generation of a store does not
+    open, it opens the last one published before it that does and was not withdrawn, with a warning
+    in the log ``geolookup``.
 
-    ``preload``: read the files that lookups need into memory, at the call and at each reload. It is
-    for services: their first answers then wait for no disk. Takes time in proportion to the size of
-    the dataset. The memory is the page cache of the system. Processes share it, and the system may
-    take it back.
+    ``preload`` reads the files that lookups need into memory, at the call and at each reload: no
+    answer waits for a disk. The memory is the page cache of the system, which processes share.
 
-    ``trusted_keys``: the file of a public key, or several; needs the extra ``sign``. Only a dataset
-    that the holder of one of them signed is opened, and a reload installs only one of the same
-    name whose signature is not older. The signature is checked first, then the digest of every
-    file; that takes time in proportion to the size of the dataset. An unpickled engine keeps these
-    keys.
+    ``trusted_keys`` is the file of a public key, or several; it needs the extra ``sign``. Only a
+    dataset that the holder of one of them signed is opened, and a reload installs only one of the
+    same name whose signature is not older. The digest of every file is checked, so opening takes
+    time in proportion to the size of the dataset.
 
-    Raises DatasetError for a path without a dataset, a dataset that is damaged, of another
-    format version, refused for its age or not signed by a trusted key, and with ``as_of`` for a
-    path that is not a store, and for an instant before its first generation, or whose generation
-    it no longer keeps; KeyFileError for a file
-    that is not a public key; ValueError or TypeError for a malformed option; SettingsError for a
-    malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``; BuildError for a file or an overlay that
-    does not compile, OutputError for a cache that cannot be written.
+    Raises DatasetError for a path without a dataset, and for a dataset that is damaged, of another
+    format version, too old or not signed by a trusted key. With ``as_of`` it is raised for a path
+    that is not a store, and for an instant before the first generation or of a pruned one. Raises
+    KeyFileError for a file that is not a public key; ValueError or TypeError for a malformed
+    option; SettingsError for a malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``; BuildError
+    for a file or an overlay that does not compile; OutputError for a cache that cannot be written.
     """
     from geolookup.store.paths import dataset_path
     from geolookup.store.requirements import Requirements

@@ -160,8 +160,8 @@ class NetworkAnswers(ManyAnswers):
         return table(self._selection("prefix_table", where, by, limits))
 
     def _selection(self, call: str, where: Where, by: Any, limits: dict[str, Any]) -> Selection:
+        from geolookup.prefixes.condition_values import check_values
         from geolookup.prefixes.conditions import conditions_of
-        from geolookup.prefixes.possible_values import check_values
         from geolookup.prefixes.select import Selection
         from geolookup.tables.row_tables import row_tables
 

@@ -3,7 +3,7 @@
 Adjacent ranges with the same values of the fields are one range. A range without a known value has
 no row. Own columns are known in special-purpose space too.
 
-``prefixes.field_columns`` has the strategy.
+``prefixes.spans`` has the strategy.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import public_ranges
 from geolookup.errors import ExportError
 from geolookup.export.formats import Values
-from geolookup.prefixes.aggregate import prefixes_of
-from geolookup.prefixes.field_columns import FieldColumns
-from geolookup.prefixes.spans import Spans, join
-from geolookup.prefixes.texts import address_texts, cidr_texts
+from geolookup.prefixes.aggregate import address_texts, cidr_texts, prefixes_of
+from geolookup.prefixes.spans import FieldColumns, Spans, join
 from geolookup.progress import Progress
 
 #: The contract's fields that sources state. The others follow from the country.

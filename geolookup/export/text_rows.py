@@ -23,6 +23,7 @@ from geolookup.files.column_text import (
     joined_members,
 )
 from geolookup.progress import Progress
+from geolookup.tables.row_tables import table_of
 
 
 class Syntax(NamedTuple):
@@ -76,6 +77,6 @@ def _segments(syntax: Syntax, ranges: FieldRanges) -> Iterator[tuple[str, pa.Arr
     """Yield for consecutive fields of one table that table, and a text by row."""
     columns = ranges.columns
     # Fields in order: location location network location -> three segments, of two tables.
-    for table, names in groupby(columns.schema.names, columns.table_of):
-        members = list(names)
-        yield table, syntax.texts(members, [columns.by_row[name] for name in members])
+    for table, fields in groupby(ranges.fields, table_of):
+        names = [field.name for field in fields]
+        yield table, syntax.texts(names, [columns.by_row[name] for name in names])

@@ -50,7 +50,7 @@ _ADDRESS, _TIME, _AS_OF = "-0", "-1", "-2"
 
 
 @dataclass(frozen=True, slots=True)
-class EnrichOptions:
+class FileOptions:
     """How to enrich a file."""
 
     column: str  # of the addresses
@@ -105,7 +105,7 @@ class Counts:
 class EnrichedRows:
     """The rows of one file with new columns; ``schema`` is that of the batches."""
 
-    def __init__(self, engine: Engine, rows: Rows, options: EnrichOptions, counts: Counts) -> None:
+    def __init__(self, engine: Engine, rows: Rows, options: FileOptions, counts: Counts) -> None:
         self._rows, self._options, self._counts = rows, options, counts
         with self._explain_errors():
             empty = pa.record_batch(
@@ -198,7 +198,7 @@ def enrich_file(
     engine: Engine,
     source: TableFile,
     target: TableFile,
-    options: EnrichOptions,
+    options: FileOptions,
     *,
     force: bool = True,
 ) -> Counts:

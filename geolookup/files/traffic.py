@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST
+from geolookup.dataset.intervals import F64
 from geolookup.dataset.runs import distinct
 from geolookup.tables.locate import parse_chunk
 from geolookup.tables.row_tables import row_tables
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from geolookup.kernel import State
 
 DAYS, HOURS = 7, 24
-HOUR, WEEK = 3600, 7 * DAY
+HOUR, WEEK, WEEK_HOURS = 3600, 7 * DAY, DAYS * HOURS
 #: Where buckets begin: 0001-01-01, a Monday.
 _ORIGIN = EARLIEST - DAY
 #: The sizes of buckets in seconds, and how many a period has before they become larger.
@@ -33,6 +34,10 @@ _SIZES = (60, HOUR, DAY, WEEK)
 _MOST = 240
 #: A bucket at the end of a period is whole if the period has all but this part of it.
 _SLACK = 0.1
+#: Offsets from UTC are rounded to quarters of an hour; none is a day or more.
+_QUARTER, _QUARTERS = 900, 96
+#: More hours than are in ten thousand years.
+_SPAN = 1 << 32
 #: Classes of status codes: 1xx to 5xx.
 STATUSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 #: Kinds of network by ``user_type``.
@@ -67,10 +72,7 @@ class Traffic:
         #: distinct addresses of 16 bytes, and further ones that may repeat
         self._distinct, self._waiting = pa.array([], _ADDRESS), [pa.array([], _ADDRESS)]
         self.times = Times()
-        #: requests by hour of the local week: 0 is Monday from midnight to one
-        self.hours = np.zeros(DAYS * HOURS, np.int64)
-        clock = Clock(tables.zones, 0)  # each row has its own instant
-        self._offsets = Taker(state, of_table(("time.utc_offset_seconds",)), clock)
+        self.hours = LocalHours(state)
 
     def add(
         self,
@@ -96,13 +98,7 @@ class Traffic:
             timed = instants.is_valid[is_public]
             seconds = instants.seconds[is_public][timed]
             self.times.add(seconds)
-            self._add_hours(intervals[timed], seconds)
-
-    def _add_hours(self, intervals: NDArray[np.int32], seconds: Int64) -> None:
-        every = Instants(seconds, np.ones(len(seconds), bool))
-        (offsets,) = self._offsets.take(intervals, every)
-        local = pc.add(pa.array(seconds - _ORIGIN), offsets).drop_null().to_numpy()
-        self.hours += np.bincount(local // HOUR % len(self.hours), minlength=len(self.hours))
+            self.hours.add(intervals[timed], seconds)
 
     def _add_distinct(self, addresses: pa.Array) -> None:
         parsed = parse_chunk(addresses)
@@ -162,13 +158,72 @@ class Times:
         """Return the buckets without those that are only partly between both times."""
         if self.first is None or self.last is None:
             return range(0)
-        slack = int(_SLACK * self.size)
-        start = -((_ORIGIN + slack - self.first) // self.size)
-        return range(start, max(start, (self.last + 1 + slack - _ORIGIN) // self.size))
+        return _whole(self.first, self.last, self.size)
 
     def start(self, bucket: int) -> int:
         """Return the first Unix second of a bucket."""
         return bucket * self.size + _ORIGIN
+
+
+class LocalHours:
+    """Requests by hour of the local week: 0 is Monday from midnight to one, 167 the last hour.
+
+    They are counted by hour and offset from UTC: a period has other local hours at other offsets.
+    """
+
+    def __init__(self, state: State) -> None:
+        clock = Clock(row_tables(state.dataset).zones, 0)  # each row has its own instant
+        self._taker = Taker(state, of_table(("time.utc_offset_seconds",)), clock)
+        self._keys = np.empty(0, np.int64)  # of an offset and an hour
+        self._counts = np.empty(0, np.int64)
+
+    @property
+    def known(self) -> int:
+        """The requests whose local time is known."""
+        return int(self._counts.sum())
+
+    def add(self, intervals: NDArray[np.int32], seconds: Int64) -> None:
+        """Count n interval ids and their Unix seconds, if their time zone is known."""
+        (column,) = self._taker.take(intervals, Instants(seconds, np.ones(len(seconds), bool)))
+        is_known = column.is_valid().to_numpy(zero_copy_only=False)
+        offsets = column.fill_null(0).to_numpy().astype(np.int64)[is_known]
+        rows = (offsets + _QUARTER // 2) // _QUARTER + _QUARTERS
+        keys = rows * _SPAN + (seconds[is_known] + offsets - _ORIGIN) // HOUR
+        self._keys, self._counts = _merge(self._keys, self._counts, keys)
+
+    def average_week(self, first: int, last: int) -> tuple[F64, Int64]:
+        """Return the requests per hour of an average week, and in all; each of shape (168,).
+
+        Both are of the hours that are whole between two Unix seconds; the average is NaN if an hour
+        of the week is not among them. Example: 60 requests on one Monday from 10 to 11 and 70 on
+        the next are 65 per hour, and 130 in all.
+        """
+        rows, hours = np.divmod(self._keys, _SPAN)
+        average, total = np.full(WEEK_HOURS, np.nan), np.zeros(WEEK_HOURS, np.int64)
+        for row in np.unique(rows).tolist():
+            offset = (row - _QUARTERS) * _QUARTER
+            whole = _whole(first + offset, last + offset, HOUR)
+            inside = (rows == row) & (hours >= whole.start) & (hours < whole.stop)
+            counts = np.bincount(hours[inside] % WEEK_HOURS, self._counts[inside], WEEK_HOURS)
+            occurrences = _occurrences(whole)
+            occurs = occurrences > 0
+            average[occurs] = np.nan_to_num(average[occurs]) + counts[occurs] / occurrences[occurs]
+            total += counts.astype(np.int64)
+        return average, total
+
+
+def _occurrences(hours: range) -> Int64:
+    """Return how often each hour of the week is in a range of hours since a Monday."""
+    weeks, further = divmod(len(hours), WEEK_HOURS)
+    since_first = (np.arange(WEEK_HOURS) - hours.start) % WEEK_HOURS
+    return weeks + (since_first < further).astype(np.int64)
+
+
+def _whole(first: int, last: int, size: int) -> range:
+    """Return the numbers of the buckets of a size that are whole between two times."""
+    slack = int(_SLACK * size)
+    start = -((_ORIGIN + slack - first) // size)
+    return range(start, max(start, (last + 1 + slack - _ORIGIN) // size))
 
 
 def _merge(numbers: Int64, counts: Int64, fresh: Int64) -> tuple[Int64, Int64]:

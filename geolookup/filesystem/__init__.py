@@ -46,7 +46,11 @@ class ReadErrors:
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file for reading; OSError for anything else, without waiting."""
-    return open(_without_nul(path), "rb", opener=opener)
+    try:
+        return open(path, "rb", opener=opener)
+    except ValueError:
+        check_regular(path)  # it raises: no system call takes such a name
+        raise
 
 
 def opener(path: str, flags: int) -> int:
@@ -54,28 +58,21 @@ def opener(path: str, flags: int) -> int:
     check_regular(path)
     descriptor = os.open(path, flags | _AT_ONCE)
     try:
-        _check(os.fstat(descriptor), path)
+        check_regular(descriptor)
     except OSError:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def check_regular(path: str | os.PathLike[str]) -> os.stat_result:
-    """Return the status of a regular file; OSError for anything else, unopened."""
-    status = os.stat(_without_nul(path))  # noqa: PTH116 - as ``open``, it takes a path of any kind
-    _check(status, path)
-    return status
-
-
-def _without_nul(path: str | os.PathLike[str]) -> str:
-    if "\0" in (name := os.fsdecode(path)):
-        raise OSError(errno.EINVAL, NUL_IN_NAME, name)
-    return name
-
-
-def _check(status: os.stat_result, path: str | os.PathLike[str]) -> None:
+def check_regular(file: str | os.PathLike[str] | int) -> os.stat_result:
+    """Return the status of a regular file, by path or descriptor; OSError for anything else."""
+    try:
+        status = os.stat(file)  # noqa: PTH116 - as ``open``, it takes a path of any kind
+    except ValueError as error:  # of a lone surrogate it states a reason
+        raise OSError(errno.EINVAL, getattr(error, "reason", NUL_IN_NAME), file) from None
     if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), file)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.ENOTSUP, NOT_REGULAR, os.fspath(path))
+        raise OSError(errno.ENOTSUP, NOT_REGULAR, file)
+    return status

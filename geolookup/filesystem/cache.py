@@ -28,7 +28,7 @@ from geolookup.filesystem.ownership import FOLDER_MODE, check_strictly
 T = TypeVar("T")
 
 #: The environment variable of the bytes that all entries may have together, and their default.
-SIZE_VARIABLE, _SIZE = "GEOLOOKUP_CACHE_SIZE", 4 * 10**9
+SIZE_VARIABLE, _SIZE = "GEOLOOKUP_CACHE_SIZE", "4GB"
 _ANOTHER = "name another cache by $GEOLOOKUP_CACHE"
 #: Seconds to wait for an entry that another process makes: it may compile for minutes.
 _PATIENCE = 600.0
@@ -141,10 +141,7 @@ def _used_at(folder: Path) -> int:
 
 
 def _most_bytes() -> int:
-    text = os.environ.get(SIZE_VARIABLE)
-    if not text:
-        return _SIZE
     try:
-        return read_bytes(text)
+        return read_bytes(os.environ.get(SIZE_VARIABLE) or _SIZE)
     except ValueError as error:
         raise SettingsError(f"{SIZE_VARIABLE}: {error}") from None

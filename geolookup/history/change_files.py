@@ -111,7 +111,7 @@ def rows_between(
     old: Dataset, new: Dataset, family: int, first: int, last: int
 ) -> list[ChangedRow]:
     """Compare two generations in a range of addresses; DatasetError for a damaged one."""
-    batches = reader(DatasetPair(old, new, (ALL,)), [(family, (first, last))])
+    batches = reader(DatasetPair(old, new, (ALL,)), [(family, first, last)])
     return [*_rows(batches.read_all(), family, first, last)]
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from geolookup.errors import TableFileError
 from geolookup.inline import Part, parts, rows_of, with_texts
+from geolookup.prefixes.select import RowMasks, marked
 
 if TYPE_CHECKING:
     from geolookup.kernel import State
-    from geolookup.prefixes.select import RowMasks
 
 _LINE_FEED = 10
 #: The longest line, in bytes: it is held until its end decides about it.
@@ -62,14 +62,14 @@ class LineFilter:
         """Return the kept ones of the lines that end in a part."""
         text = np.frombuffer(part.data, np.uint8, part.end - part.begin, part.begin)
         ends = np.flatnonzero(text == _LINE_FEED) + part.begin
-        rows, has_answer = rows_of(self._state, part, self._masks.tables)
-        meets = self._masks.mark(rows) & has_answer
+        rows, has_answer = rows_of(self._state, part, tuple(self._masks))
+        meets = marked(self._masks, rows) & has_answer
         # Line feeds at 5 and 9: an address at 2 is of line 0, at 7 of line 1, at 12 of line 2:
         # it ends in a later part.
         lines = np.searchsorted(ends, part.starts)
         met = np.stack([np.bincount(lines[of], None, len(ends) + 1) for of in (meets, has_answer)])
-        marked = meets if self._mark else slice(0)
-        places = np.stack([part.starts[marked], part.ends[marked]], axis=1).ravel()
+        around = meets if self._mark else slice(0)
+        places = np.stack([part.starts[around], part.ends[around]], axis=1).ravel()
         marks = list(self._mark or ()) * (len(places) // 2)
         return self._end_lines(with_texts(part, places, marks), met)
 

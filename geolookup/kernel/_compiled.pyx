@@ -12,14 +12,14 @@ items are replaced as a whole: no lookup needs a lock.
 The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
 order of the includes: arrays of numbers (``_column``), rows of tables (``_rows``), an open dataset
 (``_state``), JSON (``_json``), time zones (``_tzif``, ``_zones``), what follows from country and
-time (``_templates``), private space and the search for one address (``_search``), its prefix (``_prefix``), the parser (``_parsing``) and
-the search (``_columns``) for a column, own columns (``_own``), the public class (``_kernel``),
-answers as objects (``_answer``), many answers at once (``_many``), and values of fields
-(``_values``).
+time (``_templates``), private space and the search for one address (``_search``), its prefix
+(``_prefix``), the parser (``_parsing``) and the search (``_columns``) for a column, own columns
+(``_own``), the public class (``_kernel``), answers as objects (``_answer``), many answers at once
+(``_many``), and values of fields (``_values``).
 
 Code without an open dataset is in extension modules of its own; they compile in parallel:
-``_arrays`` and ``_scan``. Each takes the inline functions of ``_address.pxd`` and
-``_words.pxd`` that it calls.
+``_arrays`` and ``_scan``. Each takes the inline functions of ``_address.pxd`` and ``_words.pxd``
+that it calls.
 """
 
 cimport cython
@@ -55,6 +55,7 @@ cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)
     char* PyUnicode_1BYTE_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
+    bytes PyUnicode_EncodeFSDefault(object text)
     ctypedef struct PyObject
     PyObject* _new_bytes "PyBytes_FromStringAndSize"(const char* data, Py_ssize_t size) except NULL
     char* _bytes_start "PyBytes_AS_STRING"(PyObject* data)

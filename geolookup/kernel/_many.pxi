@@ -308,7 +308,7 @@ cdef inline void _approach(State state, Batch* batch, Py_ssize_t at, int texts) 
 
 
 cdef inline void _take_answer(State state, Py_ssize_t id, Match* answer, int texts) noexcept nogil:
-    """Take the rows of an interval id, and prefetch what ``_prefetch_text`` reads of them."""
+    """Take the rows of an interval id, and prefetch what ``prefetch_text`` reads of them."""
     if id >= state.ipv4_count:
         answer.location = state.ipv6_locations[id - state.ipv4_count]
         answer.network = state.ipv6_networks[id - state.ipv4_count]

@@ -5,12 +5,30 @@ files of version 2 or later, whose footer has dates such as M3.5.0: all files of
 ``zoneinfo`` decides on all other files, damaged ones included (``python_zones``).
 """
 
+cdef extern from *:
+    """
+    #include <fcntl.h>
+    #ifdef _WIN32
+    #include <io.h>
+    #define ZONE_FLAGS (O_RDONLY | O_BINARY)
+    #else
+    #include <unistd.h>
+    #define ZONE_FLAGS (O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    #endif
+    """
+    enum:
+        ZONE_FLAGS  # a FIFO must not wait
+    int open_file "open" (const char* path, int flags) nogil
+    Py_ssize_t read_file "read" (int descriptor, void* out, size_t size) nogil
+    int close_file "close" (int descriptor) nogil
+
 cdef enum:
+    ZONE_BYTES = 1 << 13  # of a file that is read here; the largest of the tz database has 4,000
     MOST_RUNS = 8  # of a local year; the tz database has at most five
     # Two changes in each of four years; see ``_set_year``.
     RULE_CHANGES = 8  # of a rule, in a year and those beside it
 
-cdef object _zone_file = None
+cdef object _database = None
 cdef int64_t EARLIEST = localtime.EARLIEST, LATEST = localtime.LATEST
 
 
@@ -53,28 +71,51 @@ cdef class _Period:
 
 def period(str zone, int64_t second):
     """Return the period of a zone that holds a second; see ``python_zones.period``."""
-    global _zone_file
-    if _zone_file is None:  # not when the module is imported: opening needs no zone
-        from geolookup.contract.tzdatabase import zone_file as _zone_file
-    file = None if zone is None else _zone_file(zone)
-    if file is None:
+    global _database
+    if _database is None:  # not when the module is imported: opening needs no zone
+        from geolookup.contract import tzdatabase as _database
+    if zone is None or not _database.is_key(zone):
         return None
-    local = period_in_file(file.data, second, zone)
+    folders = _database.folders()
+    local = _period_at(f"{folders[0]}/{zone}", second, zone) if folders else None
     if local is not None:
         return local
     from geolookup.kernel.python_zones import period as by_zoneinfo  # here: slow to import
 
     found = by_zoneinfo(zone, second)
+    if found is None:
+        return None
     return _Period(zone, found.start, found.end, found.abbr, found.offset, found.is_dst)
 
 
-def period_in_file(bytes data, int64_t second, zone=None):
+cdef _Period _period_at(str path, int64_t second, zone):
+    """Return the period by a file; None if it cannot be read, or if ``zoneinfo`` must decide.
+
+    A first pass over addresses reads hundreds of files: by ``os`` each takes twice as long.
+    """
+    cdef bytes encoded = PyUnicode_EncodeFSDefault(path)
+    cdef const char* name = PyBytes_AS_STRING(encoded)
+    cdef unsigned char text[ZONE_BYTES]
+    cdef Py_ssize_t size = -1
+    cdef int descriptor
+    with nogil:
+        descriptor = open_file(name, ZONE_FLAGS)
+        if descriptor >= 0:
+            size = read_file(descriptor, text, ZONE_BYTES)
+            close_file(descriptor)
+    return _period_in(text, size, second, zone) if 0 < size < ZONE_BYTES else None
+
+
+def period_in_file(bytes data, int64_t second):
     """Return the period that holds a second, from a TZif file; None if ``zoneinfo`` must decide."""
+    return _period_in(<Text>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), second, None)
+
+
+cdef _Period _period_in(Text text, Py_ssize_t size, int64_t second, zone):
     cdef Rules rules
     cdef Year year
     cdef Run* run
-    cdef Text text = <Text>PyBytes_AS_STRING(data)
-    if not _read_rules(text, text + PyBytes_GET_SIZE(data), &rules):
+    if not _read_rules(text, text + size, &rules):
         return None
     run = _run_of(&rules, &year, second)
     if run == NULL:

@@ -1,13 +1,15 @@
-"""Charts as Vega-Lite specifications.
+"""Charts as Vega-Lite specifications, drawn to SVG by vl-convert, without a browser.
 
 A chart fits a screen of 400 px, and is never enlarged: texts have one size on a page. A wide one is
 scaled to the width of the page, so its key is text of the page. The texts of a chart are also in
-the table of its values.
+the table of its values. A drawing has the text colour of its page, so one serves light and dark.
+A page has many drawings: an id begins with the name of the chart.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,8 +17,27 @@ from typing import Any
 
 from geolookup.pictures import wording
 from geolookup.pictures.colours import CATEGORIES, OTHER
-from geolookup.pictures.vega import draw
 
+#: The size of text in px, and its fonts: the first is what vl-convert measures with.
+TEXT, _FONT = 13, "Arial, Liberation Sans, Helvetica, sans-serif"
+_INK = "currentColor"
+_LABELS = {"labelColor": _INK, "labelFontSize": TEXT}
+_TITLE = {"titleColor": _INK, "titleFontSize": TEXT, "titleFontWeight": "normal"}
+_CONFIG: dict[str, Any] = {
+    "aria": False,  # the page names the chart; marks with "aria" have titles at the cursor
+    "font": _FONT,
+    "view": {"stroke": None},
+    "title": {"color": _INK},
+    "axis": {**_LABELS, **_TITLE, "grid": False, "domain": False, "ticks": False, "labelPadding": 4},
+    "legend": {**_LABELS, **_TITLE, "labelLimit": 300},
+    "text": {"color": _INK, "fontSize": TEXT},
+}
+#: The tags of a drawing. Texts have no tags: they are escaped.
+_TAGS = re.compile(r"<[^>]*>")
+#: In a tag: an id; the description of a shape; a line, and decimals after the first.
+_IDS = re.compile(r'(?<= id=")[^"]*|(?<="url\(#)[^)]*|(?<=href="#)[^"]*')
+_SHAPE = re.compile(r'<path aria-label="([^"]*)" role="[^"]*" aria-roledescription="[^"]*"')
+_LINES, _DECIMALS = re.compile(r' (?:d|transform)="[^"]*"'), re.compile(r"(\.\d)\d+")
 #: The width of a chart with its labels, in px.
 WIDTH = 312
 #: The width of columns beside their axis.
@@ -54,6 +75,30 @@ class Chart:
         svg = draw(self.name, {"padding": 0 if self.wide else _PADDING, **self.spec})
         items = "".join(f"<li>{_mark(style)}{escape(text)}</li>" for text, style in self.key)
         return f'{svg}<ul class="key">{items}</ul>' if items else svg
+
+
+def draw(name: str, spec: Mapping[str, Any]) -> str:
+    """Return a specification as SVG, transparent if it has no background."""
+    import vl_convert
+
+    svg: str = vl_convert.vegalite_to_svg({"background": None, **spec, "config": _CONFIG})
+    # The library counts ids on from one drawing to the next; here each begins at 0.
+    ids: dict[str, int] = {}
+
+    def rename(match: re.Match[str]) -> str:
+        return f"{name}-{ids.setdefault(match[0], len(ids))}"
+
+    return _TAGS.sub(lambda tag: _shorten(_IDS.sub(rename, tag[0])), svg)
+
+
+def _shorten(tag: str) -> str:
+    """Return a tag with tenths of a px, and with the description of a shape as its title."""
+    tag = _LINES.sub(lambda line: _DECIMALS.sub(r"\1", line[0]), tag)
+    shape = _SHAPE.match(tag)
+    if shape is None:
+        return tag
+    end = f"><title>{shape[1]}</title></path>" if shape[1] else "/>"
+    return "<path" + tag[shape.end() :].removesuffix("/>") + end
 
 
 def _mark(style: str) -> str:

@@ -72,9 +72,9 @@ def kilometres(distance: float) -> str:
     return f"{distance:,.1f}"
 
 
-def family(part: str) -> str:
-    """Return the name of a family as shown: IPv4 of ipv4."""
-    return part.replace("ip", "IP")
+def unit(family: str, noun: str) -> str:
+    """Return what a family is counted in, as shown: "IPv4 addresses" of ipv4."""
+    return f"{family.replace('ip', 'IP')} {noun}"
 
 
 def field_name(path: str) -> str:

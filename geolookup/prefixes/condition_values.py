@@ -1,6 +1,9 @@
-"""The values of conditions, in the form that answers have them.
+"""The values of conditions, in the form that answers have them; those that no answer has.
 
 Codes and the words of a fixed list match in any case; other texts are as in answers.
+A value that no answer can have, such as a country code that ISO 3166 does not assign, is an error:
+as a list of a firewall the empty result would admit nobody. A value that no row of this dataset has
+is a notice.
 """
 
 from __future__ import annotations
@@ -8,16 +11,34 @@ from __future__ import annotations
 import math
 import operator as op
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from numbers import Real
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from geolookup.contract.countries import ALPHA_3
-from geolookup.contract.fields import BOOLEAN, DEGREES, LIMITS, REAL, TEXT, TEXTS, Field
+from geolookup.contract.fields import (
+    BOOLEAN,
+    COUNTRY_ALIASES,
+    DEGREES,
+    LIMITS,
+    REAL,
+    STORED,
+    TEXT,
+    TEXTS,
+    Field,
+)
 from geolookup.contract.paths import is_address_or_network
 from geolookup.contract.tzdatabase import zone_names
+from geolookup.errors import count_text, near_match, near_word, suggestion
+
+if TYPE_CHECKING:
+    from geolookup.prefixes.conditions import Condition
+    from geolookup.prefixes.predicates import RowColumns
 
 #: Halves of a pair of UTF-16. Python also makes them of bytes of an argument that are not UTF-8.
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -56,11 +77,15 @@ _FIXED: Mapping[str, tuple[Callable[[], Iterable[str]], str, str]] = {
 _CAPITALS = (*(path for path in _FIXED if path.startswith("location.")), "currency.code")
 #: The most letters of a code.
 _CODE = 3
+#: The values of a condition that are named: to find a city that is like one takes half a second.
+_NAMED = 5
+#: The code and the name of a country.
+_COUNTRIES = [field for field in STORED if field.member in ("country_name", "country_code")]
 _CURRENCY = re.compile("[A-Z]{3}")
 
 
 @lru_cache  # bounded: own columns are other fields in each dataset
-def fixed_values(field: Field) -> Fixed | None:
+def _fixed_values(field: Field) -> Fixed | None:
     """Return the fixed values of a field; None if it can have any."""
     if field.words:
         remedy = f"write one of {', '.join(sorted(field.words))}"
@@ -92,7 +117,7 @@ def typed_value(field: Field, value: Any) -> Any:
         if number is not None and is_whole and field.least <= number <= field.most:
             return number
         kind = f"numbers {_limits(field)}"
-    raise ValueError(f"{value_for_message(value)} is not a {field.path}: its values are {kind}")
+    raise ValueError(f"{_shown(value)} is not a {field.path}: its values are {kind}")
 
 
 def _in_answers(field: Field, text: str) -> str:
@@ -100,11 +125,11 @@ def _in_answers(field: Field, text: str) -> str:
     if not text.isascii():  # the capitals of "ß" would be SS, South Sudan
         return text
     is_code = field.path in _CAPITALS and len(text) <= _CODE
-    default, fixed = text.upper() if is_code else text, fixed_values(field)
+    default, fixed = text.upper() if is_code else text, _fixed_values(field)
     return fixed.values.get(text.casefold(), default) if fixed else default
 
 
-def value_for_message(value: object) -> str:
+def _shown(value: object) -> str:
     """Return a value as a message names it; one that may be an address is not in it."""
     if isinstance(value, str) and is_address_or_network(value):
         return "an address"
@@ -192,3 +217,79 @@ def place_numbers(value: Any) -> tuple[float, ...]:
             "the south, west, north and east of a box, such as 46.3,9.5,49.1,17.2"
         )
     return numbers
+
+
+def check_values(tables: RowColumns, conditions: Iterable[Condition]) -> None:
+    """Raise ValueError for a value that no answer can have, with the near match.
+
+    Fields with fixed values are checked; a dataset may have more of them, from its own countries.
+    """
+    for condition, field, values in _absent(tables, conditions):
+        fixed = _fixed_values(field)
+        for value in values:
+            if fixed and value not in fixed.values.values():
+                problem = f"{_shown(value)} is not {fixed.kind}"
+                hint = _hint(tables, fixed, value)
+                raise ValueError(f"{condition.call}: {problem}; {hint}")
+
+
+def absent_values(tables: RowColumns, conditions: Iterable[Condition]) -> Iterator[str]:
+    """Yield a line for each value of a condition that no row of the dataset has.
+
+    Of a condition with many of them, one more line states how many others there are.
+    """
+    for _, field, values in _absent(tables, conditions):
+        is_open = field.type in (TEXT, TEXTS) and not _fixed_values(field)
+        names = _distinct(tables.column(field)).to_pylist() if values and is_open else ()
+        for value in values[:_NAMED]:
+            line = f"no answer of this dataset has the {field.path} {_shown(value)}"
+            spelling = f"check its spelling; the dataset has {count_text(len(set(names)), 'other')}"
+            hint = near_match(value, names, fallback=spelling) if names else ""
+            yield line + (f"; {hint}" if hint else "")
+        if len(values) > _NAMED:
+            more = len(values) - _NAMED
+            yield f"no answer of this dataset has {more:,} more values of {field.path}"
+
+
+def _absent(
+    tables: RowColumns, conditions: Iterable[Condition]
+) -> Iterator[tuple[Condition, Field, list[Any]]]:
+    """Yield the known values of each condition on equality that no row has, each once."""
+    for condition in conditions:
+        if condition.operator == "=":
+            (field,) = condition.fields
+            present = _distinct(tables.column(field))
+            known = [value for value in condition.values if value is not None]
+            wanted = pa.array(known, present.type).unique()
+            # Arrow hashes the second argument: the few values of the condition, not the column.
+            present = present.filter(pc.is_in(present, wanted))
+            yield condition, field, wanted.filter(pc.invert(pc.is_in(wanted, present))).to_pylist()
+
+
+def _distinct(column: pa.Array) -> pa.Array:
+    """Return the values of a column: of texts each once."""
+    if pa.types.is_list(column.type):
+        return column.flatten()
+    return column.dictionary if pa.types.is_dictionary(column.type) else column
+
+
+def _hint(tables: RowColumns, fixed: Fixed, value: str) -> str:
+    """Return a suggestion: the fixed value that is meant or similar."""
+    words = dict(fixed.values)
+    if "at" in words or "aut" in words:  # codes of countries
+        words |= _country_words(tables, is_alpha_3="aut" in words)
+    folded = value.lower()
+    # A code of two or three letters is like many others.
+    is_code = len(value) <= _CODE
+    near = folded if folded in words else near_word(folded, () if is_code else words)
+    return fixed.remedy if near is None else suggestion(words[near])
+
+
+def _country_words(tables: RowColumns, *, is_alpha_3: bool) -> dict[str, str]:
+    """Return the code of a country by its names and other codes, in lower case."""
+    words = {alpha_3: alpha_2 for alpha_2, alpha_3 in ALPHA_3.items()} | COUNTRY_ALIASES
+    columns = (tables.column(field).to_pylist() for field in _COUNTRIES)
+    words |= {name: code for code, name in zip(*columns, strict=True) if name and code}
+    if is_alpha_3:
+        words = {word: ALPHA_3.get(code, code) for word, code in words.items()} | ALPHA_3
+    return {word.casefold(): code for word, code in words.items()}

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 from geolookup.contract.fields import BOOLEAN, DEGREES, LOCATION, NAMES, OWN_PREFIX, STORED, Field
 from geolookup.contract.paths import resolve_field, unknown_field
 from geolookup.contract.schema import CONTRACT, Schema
-from geolookup.errors import suggestion
 from geolookup.prefixes.condition_values import beginning, bound, place_numbers, typed_value
 
 #: What ``conditions_of`` takes.
@@ -99,27 +98,21 @@ class _Reader:
 
     def _of_text(self, text: str, negated: bool) -> Condition:
         match = _TEXT.fullmatch(text)
-        if match is None and (flag := self._flag(text)):
-            return self._condition(flag.path, "=", True, negated)
-        if match is None:  # it may be an address: no message contains it
-            raise self._error(f"a condition has a field, an operator and a value; {_EXAMPLE}")
+        if match is None:
+            return self._condition(self._flag(text.strip()), "=", True, negated)
         name, operator, value = match.groups()
         values = value if operator == "~" else self._items(value)
         return self._condition(name, operator, values, negated)
 
-    def _flag(self, text: str) -> Field | None:
-        """Return the Boolean field that a text names; None for any other text.
-
-        Raises ValueError for the name of an own column that the dataset does not have.
-        """
-        name = text.strip()
-        if name.startswith(OWN_PREFIX):
+    def _flag(self, name: str) -> str:
+        """Return the path of the Boolean field of a name; ValueError for any other text."""
+        path, types = NAMES.get(name, name), {field.path: field.type for field in self._fields}
+        if types.get(path) == BOOLEAN:
+            return path
+        if name.startswith(OWN_PREFIX) or OWN_PREFIX + name in types:
             resolve_field(name, self._fields, self._call)
-        path = NAMES.get(name, name)
-        flags = {field.path: field for field in self._fields if field.type == BOOLEAN}
-        if path not in flags and (own := OWN_PREFIX + name) in flags:
-            raise self._error(f"no field {name!r}; {suggestion(own)}")
-        return flags.get(path)
+        # The text may be an address: no message contains it.
+        raise self._error(f"a condition has a field, an operator and a value; {_EXAMPLE}")
 
     def _items(self, text: str) -> list[str | None]:
         """Return the values of a text, separated by commas; None for ``null``."""

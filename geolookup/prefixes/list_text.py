@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, product, repeat
+from itertools import product, repeat
 from string import Template
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -43,26 +43,29 @@ class Name(NamedTuple):
     help: str
 
 
-_WORD = r"[A-Za-z][A-Za-z0-9_]{0,22}", "a letter, then letters, digits and _, at most 23 characters"
 _TARGET = (
     r"[A-Za-z][A-Za-z0-9_-]{0,27}",
     "a letter, then letters, digits, _ and -, at most 28 characters",
 )
-_VALUE = r"[A-Za-z0-9_.-]{1,64}", "letters, digits and . _ -, at most 64 characters"
-_ACL = (
-    r"#[0-9]{1,9}|[A-Za-z0-9_./@:+-]{1,1024}",
-    "a path of letters, digits and . _ / @ : + -, or # and a number",
-)
 NAMES = {
     "name": Name(
-        "geolookup", *_WORD, "Name of the set, chain, variable, constant or object group."
+        "geolookup",
+        r"[A-Za-z][A-Za-z0-9_]{0,22}",
+        "a letter, then letters, digits and _, at most 23 characters",
+        "Name of the set, chain, variable, constant or object group.",
     ),
     "table": Name("geolookup", *_TARGET, "Table of nftables that has the sets."),
     "target": Name("DROP", *_TARGET, "Target of the rules of iptables."),
-    "value": Name("1", *_VALUE, "Value of nginx's variable for addresses in the list."),
+    "value": Name(
+        "1",
+        r"[A-Za-z0-9_.-]{1,64}",
+        "letters, digits and . _ -, at most 64 characters",
+        "Value of nginx's variable for addresses in the list.",
+    ),
     "acl": Name(
         "/etc/haproxy/geolookup.lst",
-        *_ACL,
+        r"#[0-9]{1,9}|[A-Za-z0-9_./@:+-]{1,1024}",
+        "a path of letters, digits and . _ / @ : + -, or # and a number",
         "File of the ACL in HAProxy's configuration, or # and its number.",
     ),
 }
@@ -126,9 +129,7 @@ class Syntax:
     @property
     def names(self) -> set[str]:
         """The keys of ``NAMES`` that a text of this syntax has."""
-        steps = [step for _, step in _steps((*self.whole, *(self.changes or ())), (4,))]
-        texts = ((one,) if isinstance(one, str) else (one.template, *one.command) for one in steps)
-        used = set(Template("".join(chain.from_iterable(texts))).get_identifiers())
+        used = set(re.findall(r"\$\{?(\w+)", repr((self.whole, self.changes))))
         # The set of a family has the name in it.
         return (used | {"name"} if "set" in used else used) & NAMES.keys()
 

@@ -22,11 +22,10 @@ from geolookup.contract.paths import resolve_fields
 from geolookup.dataset.networks import Network, network_at
 from geolookup.errors import InvalidAddressError, TableFileError
 from geolookup.filesystem import open_regular
-from geolookup.prefixes.aggregate import Prefixes, prefixes_of
+from geolookup.prefixes.aggregate import Prefixes, cidr_texts, prefixes_of, range_texts
 from geolookup.prefixes.list_text import EntryKind, Lists, Syntax, checked_names
 from geolookup.prefixes.select import Selection
 from geolookup.prefixes.spans import Spans
-from geolookup.prefixes.texts import cidr_texts, range_texts
 
 #: The name of the column of prefixes.
 NETWORK_COLUMN = "network"
@@ -47,23 +46,19 @@ _DIGITS = 3
 
 def networks(selection: Selection) -> Iterator[Network]:
     """Yield the prefixes in address order, IPv4 first."""
-    return (network for prefixes, _ in _parts(selection) for network in _networks(prefixes))
+    return (network for network, _ in networks_with_values(selection))
 
 
 def networks_with_values(selection: Selection) -> Iterator[tuple[Network, Any]]:
     """Yield the prefixes, each with its values in the shape of ``Engine.get``."""
     stored = selection.dataset.schema.stored
-    for prefixes, columns in _parts(selection):
-        plain = dict(zip(selection.fields, map(_plain, columns), strict=True))
-        # Not strict: without fields the values are endless.
-        yield from zip(_networks(prefixes), _values(selection.by, stored, plain), strict=False)
-
-
-def _parts(selection: Selection) -> Iterator[tuple[Prefixes, list[pa.Array]]]:
-    """Yield prefixes that become Python objects together, and their columns of values."""
     for spans in selection.all_spans():
         for begin in range(0, len(spans), BATCH):
-            yield _with_values(selection, spans.take(slice(begin, begin + BATCH)))
+            part = spans.take(slice(begin, begin + BATCH))
+            prefixes, columns = _with_values(selection, part)
+            plain = dict(zip(selection.fields, map(_plain, columns), strict=True))
+            # Not strict: without fields the values are endless.
+            yield from zip(_networks(prefixes), _values(selection.by, stored, plain), strict=False)
 
 
 def _with_values(selection: Selection, spans: Spans) -> tuple[Prefixes, list[pa.Array]]:
@@ -139,20 +134,21 @@ def changes(old: Lists, new: Lists) -> tuple[Changed, Changed]:
 
     A family that the new lists do not have is left out; the others have one batch each.
     """
-    added: Changed = {}
-    removed: Changed = {}
-    for family in new:
-        before, after = (_column(lists.get(family, ())) for lists in (old, new))
-        added[family], removed[family] = [_without(after, before)], [_without(before, after)]
-    return added, removed
+    before, after = (
+        {family: _column(side.get(family, ())) for family in new} for side in (old, new)
+    )
+    return _without(after, before), _without(before, after)
 
 
 def _column(batches: Iterable[pa.Array]) -> pa.Array:
     return pa.concat_arrays([pa.array([], pa.string()), *batches])
 
 
-def _without(some: pa.Array, others: pa.Array) -> pa.Array:
-    return some.filter(pc.invert(pc.is_in(some, value_set=others)))
+def _without(some: dict[int, pa.Array], others: dict[int, pa.Array]) -> Changed:
+    return {
+        family: [texts.filter(pc.invert(pc.is_in(texts, value_set=others[family])))]
+        for family, texts in some.items()
+    }
 
 
 def read_list(path: Path, syntax: Syntax) -> Lists:

@@ -1,12 +1,12 @@
-"""Which rows meet a condition: one of several values, a comparison, a beginning, a place.
+"""Which rows meet conditions: one of several values, a comparison, a beginning, a place.
 
 Texts are compared once for each distinct text of a column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +22,10 @@ _COMPARE = {">=": pc.greater_equal, "<=": pc.less_equal, ">": pc.greater, "<": p
 
 class RowColumns(Protocol):
     """The row tables that conditions are evaluated on, such as ``RowTables``."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of rows by table."""
 
     def column(self, field: Field) -> pa.Array:
         """Return the values of a stored field, one for each row of the table that stores it."""
@@ -39,10 +43,12 @@ def meets(operator: str, values: Sequence[Any], *columns: pa.Array) -> Bools:
     compare with one number; an unknown value meets no comparison.
     """
     if operator == "~":
-        return _at(values, *map(_floats, columns))
+        # Of unknown ones NaN.
+        return _at(values, *(column.to_numpy(zero_copy_only=False) for column in columns))
     (column,) = columns
     if operator == "=":
-        marks = _of_distinct(column, partial(_among, values))
+        known = [value for value in values if value is not None]
+        marks = _of_distinct(column, lambda items: pc.is_in(items, pa.array(known, items.type)))
         return marks | _bools(column.is_null()) if None in values else marks
     if operator == "^=":
         return _of_distinct(column, partial(_starts, values))
@@ -52,33 +58,9 @@ def meets(operator: str, values: Sequence[Any], *columns: pa.Array) -> Bools:
     return _bools(_COMPARE[operator](column.cast(kind, safe=False), pa.scalar(values[0], kind)))
 
 
-def absent(values: Sequence[Any], column: pa.Array) -> list[Any]:
-    """Return the known ones of some values that no row has, each once."""
-    present = distinct(column)
-    wanted = pa.array([value for value in values if value is not None], present.type).unique()
-    # Arrow hashes the second argument: the few values of the condition, not all of the column.
-    present = present.filter(pc.is_in(present, wanted))
-    missing: list[Any] = wanted.filter(pc.invert(pc.is_in(wanted, present))).to_pylist()
-    return missing
-
-
-def distinct(column: pa.Array) -> pa.Array:
-    """Return the values of a column: of texts each once."""
-    if pa.types.is_list(column.type):
-        return column.flatten()
-    return column.dictionary if pa.types.is_dictionary(column.type) else column
-
-
-def _among(values: Sequence[Any], items: pa.Array) -> pa.Array:
-    known = [value for value in values if value is not None]
-    return pc.is_in(items, pa.array(known, items.type))
-
-
 def _starts(texts: Sequence[Any], items: pa.Array) -> pa.Array:
-    starts = pa.array(np.zeros(len(items), bool))
-    for text in texts:
-        starts = pc.or_kleene(starts, pc.starts_with(items, text))
-    return starts
+    marks = (pc.starts_with(items, text) for text in texts)
+    return reduce(pc.or_kleene, marks, pa.array(np.zeros(len(items), bool)))
 
 
 def _at(place: Sequence[float], latitude: Any, longitude: Any) -> Bools:
@@ -114,8 +96,3 @@ def _of_distinct(column: pa.Array, marked: Callable[[pa.Array], pa.Array]) -> Bo
 def _bools(marks: pa.Array) -> Bools:
     plain: Bools = marks.fill_null(False).to_numpy(zero_copy_only=False)
     return plain
-
-
-def _floats(column: pa.Array) -> Any:
-    """Return numbers, NaN if unknown."""
-    return column.to_numpy(zero_copy_only=False)

@@ -3,8 +3,7 @@
 Strategy: a field belongs to one of the tables that intervals refer to, or to a table that locations
 refer to. So a condition marks rows of one table, and an interval meets all conditions if all of its
 rows do. The tables have far fewer rows than the dataset has intervals. The marks are gathered
-over the intervals; only marked intervals are decoded. ``field_columns`` has the values that keep
-ranges apart.
+over the intervals; only marked intervals are decoded.
 
 A question that names an own column also asks about special-purpose space, where a row of own
 columns is known.
@@ -14,64 +13,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
-from geolookup.contract.fields import LOCATION, OWN, Field
+from geolookup.contract.fields import LOCATION
 from geolookup.contract.paths import names_of, resolve_fields
-from geolookup.contract.schema import column_members
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import RowNumbers, any_known, public_ranges
-from geolookup.errors import DatasetError
 from geolookup.prefixes.conditions import Condition
-from geolookup.prefixes.field_columns import FieldColumns
 from geolookup.prefixes.predicates import RowColumns, meets
-from geolookup.prefixes.spans import Spans, join
+from geolookup.prefixes.spans import FieldColumns, Spans, join
 from geolookup.tables.row_tables import row_tables, table_of
 
 FAMILIES = (4, 6)
+#: The rows that meet conditions: by table a mark for each row.
+RowMasks: TypeAlias = Mapping[str, Bools]
 
 
-class RowMasks(NamedTuple):
-    """The rows that meet conditions: by table a mark for each row."""
-
-    by_table: Mapping[str, Bools]
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """The tables whose rows decide."""
-        return tuple(self.by_table)
-
-    def mark(self, rows: RowNumbers) -> Bools:
-        """Mark the intervals that meet the conditions, by their rows in the tables."""
-        # Rows of locations marked [F T T], intervals with the rows [2 0 1]: T F T.
-        marks: Bools = np.logical_and.reduce(
-            [marked[rows[table]] for table, marked in self.by_table.items()]
-        )
-        return marks
-
-
-def row_masks(dataset: Dataset, conditions: Sequence[Condition]) -> RowMasks:
-    """Return the rows of a dataset that meet all conditions; DatasetError if it is damaged."""
-    return masks_of(row_tables(dataset), dataset.row_counts(), conditions)
-
-
-def masks_of(
-    tables: RowColumns, counts: Mapping[str, int], conditions: Sequence[Condition]
-) -> RowMasks:
-    """Return the rows of tables that meet all conditions; ``counts`` are the rows of each.
+def meeting(tables: RowColumns, conditions: Sequence[Condition]) -> RowMasks:
+    """Return the rows of tables that meet all conditions.
 
     Row 0 (unknown) is marked if unknown values meet the conditions.
     """
     fields = [field for condition in conditions for field in condition.fields]
-    marks = {table: np.ones(counts[table], bool) for table in fmt.row_tables(fields)}
+    masks = {table: np.ones(tables.counts[table], bool) for table in fmt.row_tables(fields)}
     for condition in conditions:
-        marks[table_of(condition.fields[0])] &= _marks(tables, condition)
-    return RowMasks(marks)
+        masks[table_of(condition.fields[0])] &= _marks(tables, condition)
+    return masks
+
+
+def marked(masks: RowMasks, rows: RowNumbers) -> Bools:
+    """Mark the intervals whose rows are marked in all tables."""
+    # Rows of locations marked [F T T], intervals with the rows [2 0 1]: T F T.
+    marks: Bools = np.logical_and.reduce([of_row[rows[table]] for table, of_row in masks.items()])
+    return marks
 
 
 def _marks(tables: RowColumns, condition: Condition) -> Bools:
@@ -89,12 +68,12 @@ def _marks(tables: RowColumns, condition: Condition) -> Bools:
 class Selection:
     """The ranges of a dataset whose answers meet conditions, and the values that keep them apart.
 
-    The arguments are those of ``Engine.prefixes``, with conditions that were read. The conditions
-    are evaluated at once; the ranges are read when they are iterated.
+    The arguments are those of ``Engine.prefixes``, with conditions that were read with the schema
+    of the dataset. The conditions are evaluated at once; the ranges are read when they are
+    iterated.
 
     Raises ValueError for a name in ``by`` that no stored field or group has, ``within`` that is not
-    a network, and a family other than 4 and 6; DatasetError for damaged tables, and an own column
-    that the dataset lacks.
+    a network, and a family other than 4 and 6; DatasetError for damaged tables.
     """
 
     def __init__(
@@ -119,12 +98,11 @@ class Selection:
         self.families = (family,) if family else FAMILIES
         self._within, self._aggregate = within, aggregate
         self.fields = resolve_fields(self.by, dataset.schema.stored, call)
-        fields = [*chain.from_iterable(one.fields for one in conditions), *self.fields]
-        _check_columns(dataset, fields)
         self.columns = FieldColumns(dataset, self.fields)
-        self._masks = row_masks(dataset, conditions)
+        self._masks = meeting(row_tables(dataset), conditions)
+        asked = chain(self.fields, *(condition.fields for condition in conditions))
         #: the tables whose rows are known, where the question asks
-        self._tables = fmt.row_tables(fields)
+        self._tables = fmt.row_tables(list(asked))
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the known ranges in address order, in batches; ``columns`` has their codes.
@@ -132,22 +110,14 @@ class Selection:
         With ``aggregate`` adjacent ranges are joined, unless their values differ; without, each
         range is a part of one interval. A step raises DatasetError if the dataset is damaged.
         """
-        ranges = public_ranges(self.dataset, family, self._within, self._mark, self._tables)
+
+        def mark(rows: RowNumbers) -> Bools:
+            return marked(self._masks, rows) & any_known(rows)
+
+        ranges = public_ranges(self.dataset, family, self._within, mark, self._tables)
         spans = map(self.columns.spans, ranges)
         return join(spans) if self._aggregate else spans
 
     def all_spans(self) -> Iterator[Spans]:
         """Yield the ranges of the families that are asked for."""
         return chain.from_iterable(map(self.spans, self.families))
-
-    def _mark(self, rows: RowNumbers) -> Bools:
-        return self._masks.mark(rows) & any_known(rows)
-
-
-def _check_columns(dataset: Dataset, fields: Iterable[Field]) -> None:
-    """Raise DatasetError unless a dataset has the own columns of a question about another one."""
-    types = {field.path: field.type for field in dataset.schema.own}
-    for field in fields:
-        if field.table == OWN and types.get(field.path) != field.type:
-            problem = f"no column {field.path} of type {column_members(field)['type']}"
-            raise DatasetError(dataset.path, problem, "name a dataset with the same own columns")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from geolookup.contract.address import canonical_ipv4
@@ -18,25 +19,21 @@ if TYPE_CHECKING:
 
 # /24 is 2^32 - 2^8: 255.255.255.0
 _MASKS = [canonical_ipv4((1 << 32) - (1 << 32 - length)) for length in range(33)]
-_LENGTHS = {mask: length for length, mask in enumerate(_MASKS)}
+_LENGTHS = {b" " + mask.encode(): b"/%d" % length for length, mask in enumerate(_MASKS)}
 _HOST = re.compile(rb"^ host ([0-9.]+)$", re.MULTILINE)
-_MASKED = re.compile(rb"^ ([0-9.]+) ([0-9.]+)$", re.MULTILINE)
+_MASKED = re.compile(rb"^ ([0-9.]+)( [0-9.]+)$", re.MULTILINE)
 
 
 def _csv(lists: Lists) -> Iterator[bytes]:
     """Yield a header, and a line for each row; an unknown value is an empty cell."""
-    from itertools import chain
-
     import pyarrow as pa
 
     from geolookup.files.column_text import bytes_of, header_line, joined_cells
 
-    header = True
-    for rows in chain.from_iterable(lists.values()):
-        batch = pa.RecordBatch.from_struct_array(rows)
-        if header:
-            yield header_line(batch.schema.names, ",")
-            header = False
+    batches = map(pa.RecordBatch.from_struct_array, chain.from_iterable(lists.values()))
+    first = next(batches)
+    yield header_line(first.schema.names, ",")
+    for batch in chain([first], batches):
         yield bytes_of(joined_cells(batch.columns, ",", b"\n")).to_pybytes()
 
 
@@ -64,12 +61,8 @@ def _with_masks(family: int, prefixes: pa.Array) -> pa.Array:
 
 def _without_masks(content: bytes) -> bytes:
     """Return a list in which hosts and IPv4 networks with a mask are prefixes."""
-    return _MASKED.sub(_with_length, _HOST.sub(rb"\1/32", content))
-
-
-def _with_length(match: re.Match[bytes]) -> bytes:
-    length = _LENGTHS.get(match[2].decode("ascii"))
-    return match[0] if length is None else b"%s/%d" % (match[1], length)
+    with_lengths = _HOST.sub(rb"\1/32", content)
+    return _MASKED.sub(lambda match: match[1] + _LENGTHS.get(match[2], match[2]), with_lengths)
 
 
 def _nft(command: str, *, removed: bool = False) -> Entries:

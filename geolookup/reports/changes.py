@@ -21,7 +21,6 @@ from geolookup.comparison import (
 from geolookup.comparison.changes import (
     KINDS,
     UNCHANGED,
-    by_kind,
     country_flows,
     kinds,
 )
@@ -63,8 +62,9 @@ class Difference:
 
     def by_kind(self, name: str) -> dict[str, float]:
         """Return the weight of each kind in a part; they sum to all that either dataset knows."""
-        # "ipv4" -> 4
-        return by_kind(self.kinds[int(name[-1])], self.overlaid.changes[name])
+        weights = self.overlaid.changes[name].answers.weight
+        sums = np.bincount(self.kinds[int(name[-1])], weights, len(KINDS))  # "ipv4" -> 4
+        return dict(zip(KINDS, sums.tolist(), strict=True))
 
 
 def difference(
@@ -98,7 +98,8 @@ def change_section(difference: Difference) -> Section:
         f"Gate {gate.gate} {'fails' if gate.failed else 'passes'}: {measured_text(gate)}."
         for gate in judged.gates
     ]
-    note = " ".join([*gates, *_own_columns(judged)])
+    own = () if judged.columns is None else judged.columns.sentences()
+    note = " ".join([*gates, *own])
     parts = judged.parts.items()
     moved = [_moved_table(name, part) for name, part in parts if part.moved["location"].count]
     return charts_section(
@@ -121,29 +122,14 @@ def change_sentences(difference: Difference) -> Iterator[str]:
             public = public_space(int(name[-1]))
             sides = part.coverage.old, part.coverage.new
             before, now = (wording.percent(known / public) for known in sides)
-            yield f"{changed} of the known {_title(name, part)} have another answer."
+            yield f"{changed} of the known {wording.unit(name, part.unit)} have another answer."
             if before != now:
                 yield f"{before} of public space was known before, {now} is known now."
 
 
-def _title(name: str, part: Part) -> str:
-    return f"{wording.family(name)} {part.unit}"
-
-
-def _own_columns(judged: Comparison) -> Iterator[str]:
-    """Yield a sentence on each kind of change of own columns."""
-    changes = judged.columns
-    if changes is not None:
-        for paths, word in ((changes.added, "added"), (changes.removed, "removed")):
-            if paths:
-                yield f"Own columns {word}: {', '.join(paths)}."
-        for path, (before, after) in changes.retyped.items():
-            yield f"The type of {path} was {before} and is {after}."
-
-
 def _charts(difference: Difference, name: str, part: Part) -> Iterator[Chart]:
     """Yield bars of kinds, flows between countries and networks of a family."""
-    overlaid, title, unit = difference.overlaid, _title(name, part), part.unit
+    overlaid, title, unit = difference.overlaid, wording.unit(name, part.unit), part.unit
     sums = difference.by_kind(name)
     known = sum(sums.values())
     # The last kind did not change.
@@ -152,8 +138,8 @@ def _charts(difference: Difference, name: str, part: Part) -> Iterator[Chart]:
     yield ranking(f"{name}-kinds", f"{title} by kind of change", heads, changed, known)
     if part.moved["country"].count:
         flows = country_flows(overlaid.values, overlaid.changes[name])
-        rows = [(f"{flow.old} → {flow.new}", flow.weight) for flow in flows]
-        moved, heading = sum(flow.weight for flow in flows), f"{title} that changed country"
+        rows = [(f"{old} → {new}", weight) for old, new, weight in flows]
+        moved, heading = sum(weight for _, weight in rows), f"{title} that changed country"
         heads = ("countries", unit, "share")
         yield ranking(f"{name}-flows", heading, heads, rows[:_FLOWS], moved)
     yield from _movers(name, part)
@@ -166,7 +152,10 @@ def _movers(name: str, part: Part) -> Iterator[Chart]:
     ]
     if rows:
         heads = ("network", part.unit, "share of all that moved", "share of the network")
-        title, moved = f"Networks that moved most: {_title(name, part)}", part.moved["location"]
+        title, moved = (
+            f"Networks that moved most: {wording.unit(name, part.unit)}",
+            part.moved["location"],
+        )
         yield ranking(f"{name}-movers", title, heads, rows, moved.count)
 
 
@@ -183,7 +172,7 @@ def _moved_table(name: str, part: Part) -> Table:
         )
         for label, of, known in sides
     ]
-    return Table(f"Locations by their source: {_title(name, part)}", _MOVED, rows)
+    return Table(f"Locations by their source: {wording.unit(name, part.unit)}", _MOVED, rows)
 
 
 def _field_table(name: str, part: Part) -> Table:
@@ -194,4 +183,4 @@ def _field_table(name: str, part: Part) -> Table:
         for path, line in shares.items()
         if any(line)
     ]
-    return Table(f"Fields: {_title(name, part)}", _FIELDS, rows)
+    return Table(f"Fields: {wording.unit(name, part.unit)}", _FIELDS, rows)

@@ -70,18 +70,14 @@ def check_output(output: Path, rows: Path | None = None, *, force: bool) -> None
 
     It may not replace ``rows``, another output.
     """
-    _check_extra(output)
-    if output != STANDARD_OUTPUT:
-        check_file(output, force=force)
-    if rows is not None and rows.resolve() == output.resolve():
-        raise OutputError(output, "is the file of --rows", "choose another file")
-
-
-def _check_extra(output: Path) -> None:
     for module, package in _EXTRA.items():
         if find_spec(module) is None:
             problem = f"needs the package {package}"
             raise OutputError(output, problem, "pip install 'geolookup[report]'")
+    if output != STANDARD_OUTPUT:
+        check_file(output, force=force)
+    if rows is not None and rows.resolve() == output.resolve():
+        raise OutputError(output, "is the file of --rows", "choose another file")
 
 
 def write_page(

@@ -6,28 +6,23 @@ place more precise than a cell of the map.
 
 from __future__ import annotations
 
-import os
-import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import count_text, line_text
-from geolookup.files.byte_streams import STANDARD
-from geolookup.files.row_streams import holds_address
+from geolookup.errors import count_text
 from geolookup.files.summarize import Summary
 from geolookup.files.traffic import Traffic
 from geolookup.pictures import wording
 from geolookup.pictures.world import Places, world
-from geolookup.reports.dataset.sources import credits_section
-from geolookup.reports.dataset.summary import Figure
+from geolookup.reports.dataset.summary import Figure, credits_section
 from geolookup.reports.section import Section, charts_section
 from geolookup.reports.traffic_groups import classes_section, groups_section
 from geolookup.reports.traffic_times import times_section, utc_text
 
+TITLE = "Map of addresses"
 _HOLDS = (
     "A request is a row of the file, not a visitor: one visitor can send many. The page holds "
     "counts only: no address, no time more precise than a minute, and no place more precise than a "
@@ -40,24 +35,6 @@ _HIDES = (
     "from a sum: for example, the requests of all countries less those of all shown ones. A larger "
     "--min-count hides more."
 )
-#: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
-#: "2026-01-31-12" and "12-2026-1-2-3" do not match: four groups of 1 to 3 digits, no digit before.
-_HYPHENATED = re.compile(r"(?<!\d)(?<!\d[-_])\d{1,3}(?:[-_]\d{1,3}){3}(?!\d)")
-
-
-def title(source: str) -> str:
-    """Return the title of the page on a file, a folder or - by its name, without its folder."""
-    name = Path(os.path.abspath(source)).name  # noqa: PTH100 - keeps symbolic links
-    if source == STANDARD or _states_address(name):
-        return "Map of addresses"
-    return f"Map of {wording.name(line_text(name))}"
-
-
-def _states_address(name: str) -> bool:
-    """Tell whether a name holds an address, also one with hyphens or underscores for its marks."""
-    words = name.replace(".", " ")  # the point before a suffix may follow an address
-    forms = (name, words, words.translate({ord("-"): ":", ord("_"): ":"}))
-    return bool(_HYPHENATED.search(name)) or any(map(holds_address, forms))
 
 
 def lead(summary: Summary, traffic: Traffic, least: int) -> str:

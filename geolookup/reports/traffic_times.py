@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from math import isnan
 
 import numpy as np
 
@@ -25,9 +26,10 @@ _NO_TIMES = (
     "No request has a time. The lines of a log have one; of another file, "
     "--local-time-column names the column."
 )
-_WEEK = (
-    "The hours of the week are in the local time of the address, summed over all weeks. A blank "
-    "hour has no requests, or is hidden."
+_AVERAGE = (
+    "The average week has the requests of each hour of the week, divided by how often this hour "
+    "occurs in the period of all requests, in the local time of the address. A blank hour is "
+    "hidden, or not wholly in this period."
 )
 
 
@@ -78,13 +80,17 @@ def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
 
 def _week(traffic: Traffic, least: int) -> tuple[list[str], list[Chart]]:
     """Return sentences on the requests by hour of the local week, and their chart."""
-    counts = traffic.hours
-    known = wording.count_or_few(int(counts.sum()), least)
-    local = f"{known} requests have a known local time."
+    times, hours = traffic.times, traffic.hours
+    local = f"{wording.count_or_few(hours.known, least)} requests have a known local time."
+    average, counts = hours.average_week(times.first or 0, times.last or 0)
     hidden = _hidden(counts, "hour", least)
     if (counts < least).all():
-        return [local, *hidden, "No chart of the week."], []
-    cells = [count or None for count in np.where(counts < least, 0, counts).tolist()]
+        return [local, *hidden, "No chart of an average week."], []
+    cells = [
+        None if isnan(value) or wording.is_few(count, least) else value
+        for value, count in zip(average.tolist(), counts.tolist(), strict=True)
+    ]
     days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
-    chart = heatmap("week", "Hours of the week", "requests", _DAY_NAMES, _HOUR_NAMES, days)
-    return [_WEEK, local, *hidden], [chart]
+    title = "Average week, local time"
+    chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, days)
+    return [_AVERAGE, local, *hidden], [chart]

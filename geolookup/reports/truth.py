@@ -20,7 +20,11 @@ _DISTANCES = ("", "coordinates", "km p50", "km p90", "km p99", "within 50 km", "
 
 def truth_section(score: Score) -> Section:
     """Return the agreement of the one dataset of a score: by level, distance and field."""
-    parts = {_title(name, part): part for name, part in score.datasets[0].parts.items() if part.of}
+    parts = {
+        wording.unit(name, part.unit): part
+        for name, part in score.datasets[0].parts.items()
+        if part.of
+    }
     distances = [_distance(title, part) for title, part in parts.items() if part.kilometres.of]
     fields = [
         Table(f"Agreement by field: {title}", ("Field", *_HEADS), _rows(part.fields))
@@ -34,10 +38,6 @@ def truth_section(score: Score) -> Section:
         [Table("Distance from the truth", _DISTANCES, distances)] if distances else [],
         details=fields,
     )
-
-
-def _title(name: str, part: ScoredPart) -> str:
-    return f"{wording.family(name)} {part.unit}"
 
 
 def _levels(title: str, part: ScoredPart) -> Chart:

@@ -12,9 +12,10 @@ relations, nanoarrow) or an array.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from itertools import tee
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -67,8 +68,8 @@ def enrich(
     options |= {"clean": clean, "threads": threads}
     package, adapter = _adapter_of(data)
     if package == "dask":
-        inputs = {"column": column, "time_column": time_column, "as_of": as_of}
-        return adapter(engine, data, *fields, **inputs, **options)
+        options |= {"column": column, "time_column": time_column, "as_of": as_of}
+        return adapter(engine, data, *fields, **options)
     if isinstance(at, str):
         raise TypeError("enrich: at is an instant; time_column names a column of instants")
     if at is not None and time_column is not None:
@@ -110,18 +111,11 @@ def _reader(
 def _append(
     enricher: Enricher, data: Iterable[pa.RecordBatch], names: InputNames, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Slice batches as the enricher does, queue the slices, and append its columns to each."""
-    queue: deque[pa.RecordBatch] = deque()
-
-    def inputs() -> Iterator[pa.RecordBatch]:
-        for batch in data:
-            for begin in range(0, len(batch), CHUNK):
-                part = batch.slice(begin, CHUNK)
-                queue.append(part)
-                yield select(names, part.column).to_batches()[0]
-
-    for answers in enricher.batches(inputs()):
-        part = queue.popleft()
+    """Slice batches as the enricher does, and append its columns to each."""
+    slices = (batch.slice(at, CHUNK) for batch in data for at in range(0, len(batch), CHUNK))
+    parts, waiting = tee(slices)  # threads are some batches ahead
+    inputs = (select(names, part.column).to_batches()[0] for part in parts)
+    for answers, part in zip(enricher.batches(inputs), waiting, strict=True):
         yield pa.record_batch([*part.columns, *answers.columns], schema=schema)
 
 
@@ -134,19 +128,8 @@ def _stream(enricher: Enricher, data: Any, names: InputNames) -> Any:
     try:
         reader = pa.RecordBatchReader.from_stream(data)
     except pa.ArrowInvalid:
-        return _column(enricher, _whole(data), names)
+        return _column(enricher, pa.chunked_array(data), names)
     return _reader(enricher, reader, names)
-
-
-def _whole(data: Any) -> pa.ChunkedArray:
-    try:
-        return pa.chunked_array(data)
-    except MemoryError:  # Arrow's is an ArrowException too
-        raise
-    except (pa.ArrowException, RuntimeError):
-        name = type(data).__name__
-        problem = f"enrich: a {name} is not a table, and can be read only once; read it first"
-        raise TypeError(problem) from None
 
 
 #: The adapters of each type by the names of its package and of itself; a text is the name of a

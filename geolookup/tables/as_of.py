@@ -116,7 +116,7 @@ class PastEnricher(Enricher):
 
         def answer(task: tuple[Enricher, _Rows]) -> list[pa.Array]:
             enricher, rows = task
-            of_rows = None if instants is None else instants.take(rows)
+            of_rows = instants and Instants(instants.seconds[rows], instants.is_valid[rows])
             batch = enricher.batch(addresses.take(array_of(rows)), of_rows)
             return [_column(batch, field) for field in schema]
 

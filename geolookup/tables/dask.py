@@ -18,7 +18,7 @@ from dask.dataframe.dispatch import make_meta
 
 from geolookup.engine import Engine
 from geolookup.signing.trust import TrustedKeys
-from geolookup.tables.workers import Job, open_dataset, opening_of
+from geolookup.tables.workers import Job, open_dataset
 
 if TYPE_CHECKING:
     from geolookup.contract.types import ColumnNames, EnrichOptions
@@ -48,7 +48,8 @@ def enrich(
 
 def enrich_lazy(engine: Engine, df: dd.DataFrame | dd.Series, *fields: Any, **options: Any) -> Any:
     """Return the plan of ``Engine.enrich``; workers open the same engine, at the same paths."""
-    return _plan(df, Job.of(engine, opening_of(engine), fields, options), engine)
+    opening = cast("Any", engine.__reduce__())
+    return _plan(df, Job.of(engine, opening, fields, options), engine)
 
 
 def _plan(df: Any, job: Job, engine: Engine) -> Any:

@@ -49,17 +49,15 @@ def register(
     Raises ValueError for an unknown field. A query raises duckdb.InvalidInputException for columns
     of other types, and after the engine is closed.
     """
-    _add(connection, prefix, _Function(engine, None, clean=clean))
+    functions = {prefix: _Function(engine, None, clean=clean)}
     for name in names_of(fields) or FIELDS_OF_FUNCTIONS:
         field = resolve_field(name, state_of(engine).dataset.schema.columns, "register")
-        function = _Function(engine, field.path, clean=clean)
-        _add(connection, f"{prefix}_{str(name).replace('.', '_')}", function)
-
-
-def _add(connection: duckdb.DuckDBPyConnection, name: str, function: _Function) -> None:
-    with suppress(duckdb.InvalidInputException):  # not registered before
-        connection.remove_function(name)
-    connection.create_function(name, function.answer, return_type=function.type(), **_BY_VECTOR)
+        full_name = f"{prefix}_{str(name).replace('.', '_')}"
+        functions[full_name] = _Function(engine, field.path, clean=clean)
+    for name, function in functions.items():
+        with suppress(duckdb.InvalidInputException):  # not registered before
+            connection.remove_function(name)
+        connection.create_function(name, function.answer, return_type=function.type(), **_BY_VECTOR)
 
 
 class _Function:

@@ -56,7 +56,7 @@ def locate_chunk(state: State, array: pa.Array, *, with_private: bool = False) -
         families = numbers.family
         state.locate_numbers(families, numbers.high, numbers.low, ids, with_private)
     if array.null_count:
-        absent = _absent(array)
+        absent = array.is_null().to_numpy(zero_copy_only=False)
         ids[absent], families[absent] = INVALID_ID, 0
     return AddressIntervals(ids, families)
 
@@ -86,7 +86,7 @@ def parse_chunk(array: pa.Array) -> MixedAddresses:
         numbers = parse(data, bounds[:-1], np.diff(bounds))
     else:
         numbers = _numbers_of(array)
-    numbers.family[_absent(array)] = 0
+    numbers.family[array.is_null().to_numpy(zero_copy_only=False)] = 0
     return numbers
 
 
@@ -131,11 +131,6 @@ def without_views(array: pa.Array) -> pa.Array:
     if pa.types.is_string_view(array.type):
         return array.cast(_TEXT)
     return array.cast(pa.large_binary()) if pa.types.is_binary_view(array.type) else array
-
-
-def _absent(array: pa.Array) -> NDArray[np.bool_]:
-    absent: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
-    return absent
 
 
 def _bytes_of(array: pa.Array) -> tuple[U8, I64]:

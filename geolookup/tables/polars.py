@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -58,28 +58,22 @@ class GeoNamespace:
             options["time_column"] = "instant"
         else:
             options["at"] = instant(at)
-        lookup = _Lookup(answering, tuple(field.path for field in found), is_value, options)
+        lookup = partial(_lookup, answering, tuple(field.path for field in found), options)
         empty = pl.Series(dtype=pl.Struct({"address": pl.String, "instant": pl.Int64}))
         # A Struct: Polars repeats literals in it.
         answers = pl.struct(inputs).map_batches(lookup, lookup(empty).dtype, is_elementwise=True)
-        return answers.alias(found[0].name if is_value else "geo")
+        return answers.struct.field(found[0].name) if is_value else answers.alias("geo")
 
 
-@dataclass(frozen=True)
-class _Lookup:
-    """The function of an expression; pickled with it, the engine as path and generation."""
-
-    engine: Engine
-    paths: tuple[str, ...]
-    is_value: bool  # whether the result is the value of the one field, not a Struct
-    options: dict[str, Any]
-
-    def __call__(self, inputs: pl.Series) -> pl.Series:
-        frame = inputs.struct.unnest()
-        with _raise_as_polars_own():
-            answers = self.engine.enrich(frame, self.paths, **self.options)
-        new: pl.DataFrame = answers.drop(frame.columns)
-        return new.to_series() if self.is_value else new.to_struct()
+def _lookup(
+    engine: Engine, paths: tuple[str, ...], options: dict[str, Any], inputs: pl.Series
+) -> pl.Series:
+    """Return a Struct of answers; pickled with an expression, the engine as path and generation."""
+    frame = inputs.struct.unnest()
+    with _raise_as_polars_own():
+        answers = engine.enrich(frame, paths, **options)
+    new: pl.DataFrame = answers.drop(frame.columns)
+    return new.to_struct()
 
 
 def enrich_frame(enricher: Enricher, frame: pl.DataFrame, names: InputNames) -> pl.DataFrame:

@@ -47,13 +47,6 @@ def table_of(field: Field) -> str:
     return LOCATION if field.table in fmt.LINKS else field.table
 
 
-def first_equal(columns: Collection[pa.Array], count: int) -> NDArray[np.int32]:
-    """Return for each of n rows the first row that has the same values in all columns."""
-    of_row, first = factorize([_numbers(column) for column in columns], count)
-    # Numbers 0 1 0: first rows 0 1, so rows 0 1 0.
-    return first[of_row].astype(np.int32)
-
-
 def first_equal_rows(dataset: Dataset, fields: Sequence[Field]) -> Mapping[str, NDArray[np.int32]]:
     """Return by table, for each row, the first row with the same values of fields.
 
@@ -61,26 +54,26 @@ def first_equal_rows(dataset: Dataset, fields: Sequence[Field]) -> Mapping[str, 
     DatasetError for a damaged dataset.
     """
     tables, counts = row_tables(dataset), dataset.row_counts()
-    columns: dict[str, list[pa.Array]] = {table: [] for table in fmt.row_tables(fields)}
+    columns: dict[str, list[NDArray[np.int64]]] = {table: [] for table in fmt.row_tables(fields)}
     for field in fields:
-        columns[table_of(field)].append(tables.by_row(field))
-    return {table: first_equal(values, counts[table]) for table, values in columns.items()}
+        columns[table_of(field)].append(_numbers(tables.by_row(field)))
+    result = {}
+    for table, values in columns.items():
+        of_row, first = factorize(values, counts[table])
+        # Numbers 0 1 0: first rows 0 1, so rows 0 1 0.
+        result[table] = first[of_row].astype(np.int32)
+    return result
 
 
 def _numbers(column: pa.Array) -> NDArray[np.int64]:
     """Return numbers that are equal where values are; 0 is null."""
     if pa.types.is_list(column.type):
-        column = _joined_numbers(column)
+        # The numbers of their items, joined; not the items: a text may hold any separator.
+        items = column.flatten().dictionary_encode().indices.cast(pa.string())
+        column = pc.binary_join(with_items(column, items), " ")
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     numbers: NDArray[np.int64] = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1
     return numbers
-
-
-def _joined_numbers(lists: pa.Array) -> pa.Array:
-    """Return texts that are equal where lists are: the numbers of their items, joined."""
-    # Not the items joined: a text may hold any separator.
-    numbers = lists.flatten().dictionary_encode().indices.cast(pa.string())
-    return pc.binary_join(with_items(lists, numbers), " ")
 
 
 class RowTables:
@@ -90,10 +83,11 @@ class RowTables:
         # No reference to the dataset: a value that refers to its weak key would keep it alive.
         #: the zones' names by row; the first is None
         self.zones = dataset.zones()
-        counts = dataset.row_counts()
-        self._columns = {table: _columns(dataset, table) for table in (COUNTRY, *counts)}
+        #: by table, the number of its rows
+        self.counts = dataset.row_counts()
+        self._columns = {table: _columns(dataset, table) for table in (COUNTRY, *self.counts)}
         sizes = {table: len(next(iter(of.values()))) for table, of in self._columns.items()}
-        if any(sizes[table] != count for table, count in counts.items()):
+        if any(sizes[table] != count for table, count in self.counts.items()):
             raise outside(dataset.path)
         for link, size in {COUNTRY: sizes[COUNTRY], ZONE: len(self.zones)}.items():
             rows = self._columns[LOCATION][link]

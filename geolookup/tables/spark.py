@@ -96,7 +96,8 @@ def enrich_partition(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa
         for batch in reader:
             yield batch.cast(plain)
     except (ContractError, ValueError) as error:
-        error.add_note(f"of partition {_partition()}")
+        context = TaskContext.get()
+        error.add_note(f"of partition {context.partitionId() if context else None}")
         raise error.with_traceback(None) from None  # Spark would print all of it
 
 
@@ -106,8 +107,3 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
         return kind.value_type
     # Java has no unsigned integers.
     return pa.int64() if pa.types.is_uint32(kind) else kind
-
-
-def _partition() -> int | None:
-    context = TaskContext.get()
-    return None if context is None else context.partitionId()

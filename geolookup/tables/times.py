@@ -42,10 +42,6 @@ class Instants:
     seconds: NDArray[np.int64]
     is_valid: Bools
 
-    def take(self, rows: Int64) -> Instants:
-        """Return the instants of rows by number."""
-        return Instants(self.seconds[rows], self.is_valid[rows])
-
 
 def instants_of(array: pa.Array, begin: int = 0) -> Instants:
     """Return the instants of a column of aware timestamps, or of Unix times, floored.

@@ -50,12 +50,7 @@ def open_dataset(
     engine = _open(dataset, keys)
     if dataset is None or dataset == BUNDLED_NAME:  # at another path on each host
         return engine, (_open, (dataset, keys))
-    return engine, opening_of(engine)
-
-
-def opening_of(engine: Engine) -> Opening:
-    """Return how a worker opens the generation of an engine, by its path."""
-    return cast("Opening", engine.__reduce__())
+    return engine, cast("Opening", engine.__reduce__())  # its generation at its path
 
 
 def _open(dataset: str | os.PathLike[str] | None, keys: tuple[PublicKey, ...]) -> Engine:

@@ -76,9 +76,9 @@ def test_columns_added_removed_and_retyped_are_told(pair: tuple[Path, Path]) -> 
     # Special-purpose space is no part of what the contract's fields cover.
     assert result.parts["ipv4"].coverage.old == 0
     report = "\n".join(lines(result))
-    assert "own columns added    own.new_only\n" in report
-    assert "own columns removed  own.old_only\n" in report
-    assert "own column retyped   own.risk: integer in old, text in new\n" in report
+    assert "Own columns added: own.new_only.\n" in report
+    assert "Own columns removed: own.old_only.\n" in report
+    assert "The type of own.risk was integer and is text.\n" in report
     assert "  own.site" in report
     section = change_section(difference(*pair))
     assert "Own columns added: own.new_only." in section.values["note"]

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from geolookup.errors import InvalidAddressError
 from tests.address_texts import EVERY, INVALID, VALID_IPV4, VALID_IPV6, by_ipaddress
-from tests.hostile import NO_ADDRESS, HostileText, LyingText
 from tests.internals.contract import (
     BITS,
     EMBEDDED,
@@ -59,7 +58,6 @@ def test_invalid_texts() -> None:
         with pytest.raises(InvalidAddressError) as caught:
             parse(text)
         assert str(caught.value) == "Invalid IP address format"  # never the text
-        assert str(caught.value) == "Invalid IP address format"
         # The chained errors that the interpreter prints must not hold the text either.
         assert caught.value.__cause__ is None
         assert caught.value.__context__ is None
@@ -76,20 +74,6 @@ def test_address_objects(ipv4: int, ipv6: int) -> None:
 
     assert parse(ipaddress.IPv4Address(ipv4)) == parse(FakeAddress(ipv4)) == (4, ipv4)
     assert parse(ipaddress.IPv6Address(ipv6)) == (6, ipv6)
-
-
-@pytest.mark.parametrize("kind", [HostileText, LyingText])
-def test_text_counts_whatever_its_class_does(kind: type[str]) -> None:
-    for text in ("8.8.8.8", "::ffff:8.8.8.8", "2001:4860:4860::8888"):
-        assert parse(kind(text)) == parse(text)
-    with pytest.raises(InvalidAddressError):
-        parse(kind("8.8.8"))
-
-
-def test_no_address() -> None:
-    for thing in NO_ADDRESS:
-        with pytest.raises(InvalidAddressError):
-            parse(thing)
 
 
 def test_agrees_with_ipaddress_on_mutated_texts() -> None:
@@ -123,10 +107,14 @@ def written(value: int) -> str:
 
 
 @given(ipv6_values | st.builds(int.__or__, st.sampled_from((MAPPED, NAT64)), ipv4_values))
-def test_ipv6_is_what_ipaddress_writes(value: int) -> None:
-    text = canonical(6, value)
-    assert text == written(value)
-    assert parse_text(text) == (6, value)
+def test_a_text_is_what_ipaddress_writes(value: int) -> None:
+    low = value & IPV4_MAX
+    for family, number, text in (
+        (6, value, written(value)),
+        (4, low, str(ipaddress.IPv4Address(low))),
+    ):
+        assert canonical(family, number) == text
+        assert parse_text(text) == (family, number)
 
 
 def test_every_pattern_of_zero_groups() -> None:
@@ -134,12 +122,6 @@ def test_every_pattern_of_zero_groups() -> None:
         groups = [0xA0 + at if pattern >> at & 1 else 0 for at in range(8)]
         value = sum(group << 16 * at for at, group in enumerate(groups))
         assert canonical(6, value) == written(value)
-
-
-@given(ipv4_values)
-def test_ipv4_is_what_ipaddress_writes(value: int) -> None:
-    assert canonical(4, value) == str(ipaddress.IPv4Address(value))
-    assert parse_text(canonical(4, value)) == (4, value)
 
 
 #: Where an address only looks like one that carries IPv4: compatible, local NAT64, Teredo, ISATAP.
@@ -150,7 +132,6 @@ LOOKALIKES = ("::/96", "64:ff9b:1::/48", "2001::/32", "2003::/16", "fe80::5efe:0
     ipv6_values
     | st.builds(int.__or__, st.sampled_from((MAPPED, NAT64)), ipv4_values)
     | st.integers(SIX_TO_FOUR, SIX_TO_FOUR + (1 << 112) - 1)
-    | st.sampled_from(LOOKALIKES).map(lambda block: int(ipaddress.IPv6Network(block)[-1]))
 )
 def test_embedded_agrees_with_ipaddress(value: int) -> None:
     address = ipaddress.IPv6Address(value)

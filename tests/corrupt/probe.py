@@ -93,17 +93,37 @@ def probes() -> list[Probe]:
 
 
 def read_whole(folder: Path) -> None:
-    """Read tables as a whole: counts, a walk through networks, and columns of every field."""
+    """Read tables as a whole: counts, changes, networks, and columns of every field."""
     with suppress(DatasetError):
         known_addresses(folder)
-    for read in (damage.walk, _enrich):
-        with suppress(DatasetError), geolookup.open(folder) as engine:
-            read(engine)
+    for read in (damage.walk, _enrich, _prefixes, _diff):
+        try:
+            with geolookup.open(folder) as engine:
+                read(engine)
+        except DatasetError as error:
+            damage.refused(error, str(folder))
 
 
 def _enrich(engine: geolookup.Engine) -> None:
-    names: Any = [*fields.GROUPS, *["own"] * bool(engine.metadata.columns)]
-    engine.enrich(pa.array(ADDRESSES), names).validate(full=True)
+    table = pa.table({"ip": ADDRESSES, "at": range(len(ADDRESSES))})
+    options: Any
+    for options in ({"at": 0}, {"time_column": "at"}):
+        columns = engine.enrich(table, _groups(engine), threads=1, **options)
+        columns.validate(full=True)
+        assert len(columns.to_pylist()) == len(ADDRESSES)
+
+
+def _prefixes(engine: geolookup.Engine) -> None:
+    where = ["country=US,null", *["own.tags=dns,null"] * ("own.tags" in engine.metadata.fields)]
+    engine.prefix_table(where, by=["asn", "city", *_groups(engine)[4:]]).validate(full=True)
+
+
+def _diff(engine: geolookup.Engine) -> None:
+    geolookup.diff(whole(), engine.path)
+
+
+def _groups(engine: geolookup.Engine) -> Any:
+    return [*fields.GROUPS, *["own"] * bool(engine.metadata.columns)]
 
 
 def look_up(dataset: Path, asked: list[Probe], *, explain: bool = False) -> None:

@@ -36,19 +36,19 @@ from tests.files.tables import (
 )
 from tests.internals.files import (
     Counts,
-    EnrichOptions,
+    FileOptions,
     enrich_file,
     open_output,
     table_file,
 )
 from tests.skips import needs
 
-OPTIONS = EnrichOptions("ip", FIELDS, at=AT)
-_ASN = EnrichOptions("ip", ("network.asn",))
+OPTIONS = FileOptions("ip", FIELDS, at=AT)
+_ASN = FileOptions("ip", ("network.asn",))
 TEXT_KINDS = ("csv", "tsv")
 
 
-def enrich(engine: Engine, source: Path, target: Path, options: EnrichOptions = OPTIONS) -> Counts:
+def enrich(engine: Engine, source: Path, target: Path, options: FileOptions = OPTIONS) -> Counts:
     before, after = (table_file(str(path), None, "") for path in (source, target))
     return enrich_file(engine, before, after, options)
 
@@ -85,7 +85,7 @@ def test_every_format_into_every_other(sample: Engine, tmp_path: Path) -> None:
 def test_instants(sample: Engine, tmp_path: Path) -> None:
     """An instant for each row."""
     texts = ["1795132800", "2026-11-20T01:00:00.9+01:00", None, "-1.5"]  # an instant for each row
-    options = EnrichOptions("ip", ("time.current_timestamp",), time_column="when")
+    options = FileOptions("ip", ("time.current_timestamp",), time_column="when")
     for kind in KINDS:
         before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
         before.write_bytes(written(pa.table({"ip": ["8.8.8.8"] * 4, "when": texts}), kind))
@@ -99,7 +99,7 @@ def test_csv_comes_out_as_it_went_in(sample: Engine, tmp_path: Path) -> None:
         b'id,note,"a ""name""",ip,id\n007,"",,8.8.8.8,1e5\n\xff\xfe,"x,y\n",2026-01-02 ,8.8.8.8,\n'
     )
     (tmp_path / "in.csv").write_bytes(b"\xef\xbb\xbf" + text.replace(b"\n0", b"\n\n0"))
-    options = EnrichOptions("ip", ("location.country_code",))
+    options = FileOptions("ip", ("location.country_code",))
     enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", options)
     lines = text.replace(b",id\n", b",id,location_country_code\n")
     lines = lines.replace(b",1e5\n", b",1e5,US\n").replace(b"8.8.8.8,\n", b"8.8.8.8,,US\n")
@@ -292,7 +292,7 @@ def test_what_is_wrong_is_told_in_a_line(sample: Engine, tmp_path: Path) -> None
 
 def test_addresses_in_members_of_objects(sample: Engine, tmp_path: Path) -> None:
     """As Caddy and Traefik write them; the path is also one of Parquet, and of every output."""
-    options = EnrichOptions("request.remote.ip", ("network.asn",), time_column="request.ts")
+    options = FileOptions("request.remote.ip", ("network.asn",), time_column="request.ts")
     line = '{"ts":1.5,"request":{"remote":{"ip":"8.8.8.8","port":1},"ts":1795132800.5}}'
     (tmp_path / "a.jsonl").write_text(f'{{"request":{{}}}}\n{line}\n', encoding="utf-8")
     for source, target in pairwise(("a.jsonl", "a.parquet", "b.jsonl", "c.csv")):
@@ -341,7 +341,7 @@ def test_error_codes_and_a_column_of_that_name(sample: Engine, tmp_path: Path) -
     (tmp_path / "a.csv").write_text("ip,error_code\n8.8.8.8,404\n10.0.0.1,\n,\n", encoding="utf-8")
     counts = enrich(sample, tmp_path / "a.csv", tmp_path / "b.csv", _ASN)
     assert (counts.rows, counts.invalid, counts.private) == (3, 1, 1)
-    options = EnrichOptions("ip", ("network.asn",), prefix="geo_", error_code=True)
+    options = FileOptions("ip", ("network.asn",), prefix="geo_", error_code=True)
     enrich(sample, tmp_path / "a.csv", tmp_path / "c.csv", options)
     assert (tmp_path / "c.csv").read_text(encoding="utf-8").splitlines() == [
         "ip,error_code,geo_network_asn,geo_error_code",

@@ -90,7 +90,12 @@ def test_counts_are_those_of_single_lookups(sample: geolookup.Engine, rows: list
         codes = [None, *traffic.countries]
         assert {(codes[at], kind): n for (at, kind), n in np.ndenumerate(counts) if n} == wanted
         assert counts.shape == (len(codes), width)
-    assert {hour: n for hour, n in enumerate(traffic.hours) if n} == local
+    # An hour more on each side, so all hours are whole.
+    if instants:
+        first, last = (int(at.timestamp()) for at in (min(instants), max(instants)))
+        _, counts = traffic.hours.average_week(first - 3600, last + 3600)
+        assert dict(enumerate(counts)) == {hour: local[hour] for hour in range(168)}
+    assert traffic.hours.known == local.total()
     _check_times(traffic, [int(at.timestamp()) for at in instants])
 
 
@@ -106,6 +111,28 @@ def _check_times(traffic: Traffic, seconds: list[int]) -> None:
         start = times.start(bucket)
         assert start in starts
         assert count == sum(start <= second < start + times.size for second in seconds)
+
+
+@pytest.mark.parametrize("minutes", [1, 60])
+@pytest.mark.parametrize("days", [7.1, 11, 14.3])
+def test_even_requests_are_even_in_an_average_week(
+    sample: geolookup.Engine, days: float, minutes: int
+) -> None:
+    """Though some hours of the week occur once more, and others at offsets of half an hour."""
+    zones = "77.88.8.201", "103.27.9.201", "2.16.195.67"  # +3:00, +5:30, +1:00
+    at = range(0, int(days * 24 * 60), minutes)
+    traffic = _traffic(sample, [(zone, minute, 200) for zone in zones for minute in at], 1 << 20)
+    average, counts = traffic.hours.average_week(_second(at[0]), _second(at[-1]))
+    assert average.tolist() == [180 / minutes] * 168
+    assert 0 <= len(at) * len(zones) - counts.sum() <= 6 * 60
+
+
+def test_hours_that_are_not_whole_do_not_count(sample: geolookup.Engine) -> None:
+    """From 10:40 to 12:55 on a Sunday, 13:40 to 15:55 in Moscow: 15:55 is nearly 16:00."""
+    traffic = _traffic(sample, [("77.88.8.201", minute, 200) for minute in (0, 19, 20, 134, 134)])
+    average, counts = traffic.hours.average_week(_second(0), _second(134) + 59)
+    assert {hour: n for hour, n in enumerate(average) if not np.isnan(n)} == {158: 1, 159: 2}
+    assert counts.sum() == 3
 
 
 @pytest.mark.parametrize("fields", ["date time c-ip", "time c-ip sc-status", "c-ip"])

@@ -9,10 +9,11 @@ import lzma
 import sqlite3
 import tarfile
 import zipfile
+from collections.abc import Callable
 
 import pyarrow as pa
-import pyarrow.ipc
 import pyarrow.parquet
+from pyarrow.feather import write_feather
 
 from tests.internals.filesystem import START_BYTES, looks_like
 
@@ -20,27 +21,15 @@ TEXT = "network,isp\n8.8.8.0/24,x\n"
 TABLE = pa.table({"network": ["8.8.8.0/24"], "isp": ["x"]})
 
 
-def written(write: object) -> bytes:
+def written(write: Callable[[io.BytesIO], object]) -> bytes:
     stream = io.BytesIO()
-    write(stream)  # type: ignore[operator]
+    write(stream)
     return stream.getvalue()
 
 
 def _zip(stream: io.BytesIO) -> None:
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("a.csv", TEXT)
-
-
-def _tar(stream: io.BytesIO) -> None:
-    with tarfile.open(fileobj=stream, mode="w") as archive:
-        info = tarfile.TarInfo("a.csv")
-        info.size = len(TEXT)
-        archive.addfile(info, io.BytesIO(TEXT.encode()))
-
-
-def _arrow(stream: io.BytesIO) -> None:
-    with pa.ipc.new_file(stream, TABLE.schema) as writer:
-        writer.write(TABLE)
 
 
 def _sqlite() -> bytes:
@@ -56,15 +45,14 @@ FILES: dict[str, tuple[bytes, str]] = {
     "xz": (lzma.compress(TEXT.encode()), "xz"),
     "Zstandard": (bytes(pa.Codec("zstd").compress(TEXT.encode(), asbytes=True)), "Zstandard"),
     "zip": (written(_zip), "a zip archive"),
-    "tar": (written(_tar), "a tar archive"),
+    "tar": (tarfile.TarInfo("a.csv").tobuf(), "a tar archive"),
     "Parquet": (written(lambda stream: pa.parquet.write_table(TABLE, stream)), "Parquet"),
-    "Arrow": (written(_arrow), "Arrow IPC"),
+    "Arrow": (written(lambda stream: write_feather(TABLE, stream, "lz4")), "Arrow IPC"),
     "SQLite": (_sqlite(), "SQLite"),
-    "UTF-16": (TEXT.encode("utf-16"), "UTF-16"),
-    "UTF-16 LE": (TEXT.encode("utf-16-le"), "UTF-16"),
-    "UTF-16 BE": (TEXT.encode("utf-16-be"), "UTF-16"),
-    "UTF-32": (TEXT.encode("utf-32"), "UTF-32"),
-    "UTF-32 BE": (TEXT.encode("utf-32-be"), "UTF-32"),
+    **{
+        f"UTF-{code}": (TEXT.encode(f"utf-{code}"), f"UTF-{code[:2]}")
+        for code in ("16", "16-le", "16-be", "32", "32-be")
+    },
     "PDF": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "PDF"),
     "HTML": (b"\xef\xbb\xbf\n<!DOCTYPE html>\n<html>", "an HTML or XML page"),
     "XML": (b'<?xml version="1.0"?><Error/>', "an HTML or XML page"),

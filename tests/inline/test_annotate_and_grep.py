@@ -16,7 +16,8 @@ from geolookup.errors import TableFileError
 from tests.internals.inline import LineFilter, Part, Tags, annotate_blocks
 from tests.internals.kernel import python as kernel_python
 from tests.internals.kernel import state_of
-from tests.internals.prefixes import RowMasks, conditions_of, row_masks
+from tests.internals.prefixes import RowMasks, conditions_of, meeting
+from tests.internals.tables import row_tables
 from tests.kernel.test_scan import find, lines
 
 FORM = "{location.country_code} AS{network.asn}"
@@ -119,7 +120,7 @@ TEXT = (
 
 
 def masks(state: Any, where: str) -> RowMasks:
-    return row_masks(state.dataset, conditions_of(where, "grep"))
+    return meeting(row_tables(state.dataset), conditions_of(where, "grep"))
 
 
 def kept(state: Any, *blocks: bytes, where: str = "country=US", **options: Any) -> bytes:

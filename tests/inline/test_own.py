@@ -16,7 +16,8 @@ from tests.internals.dataset import Dataset
 from tests.internals.inline import LineFilter, Tags, annotate_blocks
 from tests.internals.kernel import State
 from tests.internals.kernel import python as kernel_python
-from tests.internals.prefixes import conditions_of, row_masks
+from tests.internals.prefixes import conditions_of, meeting
+from tests.internals.tables import row_tables
 from tests.prefixes.test_own import CONDITIONS
 from tests.tiers import scaled
 
@@ -59,7 +60,9 @@ def _tag(address: str, known: dict[str, Any]) -> str:
 
 
 def _grep(state: Any, text: str, condition: str, **options: Any) -> list[str]:
-    masks = row_masks(state.dataset, conditions_of(condition, "grep", state.dataset.schema))
+    masks = meeting(
+        row_tables(state.dataset), conditions_of(condition, "grep", state.dataset.schema)
+    )
     lines = LineFilter(state, masks, "text", **options).matching([text.encode()])
     return b"".join(lines).decode().splitlines()
 

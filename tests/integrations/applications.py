@@ -32,12 +32,6 @@ async def _asgi(scope: MutableMapping[str, Any], receive: Any, send: Any) -> Non
             await receive()
             await send({"type": f"lifespan.{phase}.complete"})
         return
-    if scope["type"] == "websocket":
-        await receive()
-        await send({"type": "websocket.accept"})
-        await send({"type": "websocket.send", "bytes": _body(scope["geo"])})
-        await send({"type": "websocket.close"})
-        return
     headers = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": _body(scope["geo"])})

@@ -80,22 +80,6 @@ def test_with_many_addresses_only_those_are_removed() -> None:
     assert json.loads(json.dumps(hops)) == [REMOVED, REMOVED]
 
 
-class _Client:
-    def __str__(self) -> str:
-        return "a client"
-
-    def __repr__(self) -> str:
-        return f"<client {IP}>"
-
-
-def test_objects() -> None:
-    """An object becomes its text if that or its ``repr`` has the address; log records stay."""
-    redaction = Redaction(IP)
-    assert redaction.value(_Client()) == "a client"
-    record = LogRecord("name", 20, "path", 1, IP, None, None)
-    assert redaction.value(record) is record
-
-
 def test_containers_deeper_than_six_become_texts() -> None:
     for wrapped in (lambda value: {"a": value}, lambda value: [value]):
         value: Any = IP
@@ -117,19 +101,26 @@ def test_exceptions() -> None:
     assert Redaction(IP).exception(raised.value) == expected
 
 
-def test_an_object_without_a_text_is_described() -> None:
-    class Refusing:
+def test_objects() -> None:
+    """An object becomes its text if that or its ``repr`` has the address; log records stay."""
+
+    class Client:
         def __str__(self) -> str:
-            raise RuntimeError(IP)
+            return "a client"
 
-    assert plain(Refusing()) == "<Refusing>"
+        def __repr__(self) -> str:
+            return f"<client {IP}>"
 
-
-def test_values_that_cannot_be_read_or_compared() -> None:
-    class Unreadable(dict[str, str]):
+    class Refusing(dict[str, str]):
         def items(self) -> Any:
             raise RuntimeError(IP)
 
-    assert Redaction(IP).value(Unreadable(ip=IP)) == "<Unreadable>"
+        __str__ = items
+
+    redaction = Redaction(IP)
+    assert redaction.value(Client()) == "a client"
+    assert redaction.value(Refusing(ip=IP)) == plain(Refusing()) == "<Refusing>"
     several = np.array([IP, "a"])  # its comparison with a text has no truth value
-    assert Redaction(IP).value(several) == f"['{REMOVED}' 'a']"
+    assert redaction.value(several) == f"['{REMOVED}' 'a']"
+    record = LogRecord("name", 20, "path", 1, IP, None, None)
+    assert redaction.value(record) is record

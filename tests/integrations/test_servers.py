@@ -140,12 +140,3 @@ def test_workers_that_were_forked_follow_the_store(
         asked = partial(_ask, port, "", [f"X-Forwarded-For: {IP}"])
         servers.until(lambda: asked()["city"] == "Lyon")
         assert asked()["forked"]
-
-
-def test_a_web_socket() -> None:
-    pytest.importorskip("uvicorn")
-    client = pytest.importorskip("websockets.sync.client")
-    with serving("uvicorn") as port:
-        headers = {"X-Forwarded-For": IP}
-        with client.connect(f"ws://127.0.0.1:{port}/", additional_headers=headers) as line:
-            assert json.loads(line.recv())["ip"] == IP

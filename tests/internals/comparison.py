@@ -18,8 +18,8 @@ from geolookup.comparison.changes import KINDS, country_flows, kinds
 from geolookup.comparison.gates import Verdict, diff_metrics, evaluate, gate_values, verdict_line
 from geolookup.comparison.measures import quantiles
 from geolookup.comparison.report import lines as report_lines
+from geolookup.comparison.report import score_lines
 from geolookup.comparison.score import NAMES as SCORE_NAMES
 from geolookup.comparison.score import Score, ScoredPart
-from geolookup.comparison.score_text import lines as score_lines
 from geolookup.comparison.traffic import Requests, Traffic
 from geolookup.comparison.values import coordinates, read_tables

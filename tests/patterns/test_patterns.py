@@ -18,7 +18,7 @@ _BOUNDED = {
     "geolookup.cli.answer_formats._TOKEN": "text of json.dumps: each quote is closed",
     "geolookup.kernel.python_texts._NO_BEGIN": "34 bytes before an address",
     "geolookup.kernel.python_texts._RUN_BEFORE": "the bytes of the longest address",
-    "geolookup.pictures.vega._TAGS": "a drawing of ours: each tag is closed",
+    "geolookup.pictures.charts._TAGS": "a drawing of ours: each tag is closed",
 }
 
 _CELL = r'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|[^",\r\n][^,\r\n]*+|)'

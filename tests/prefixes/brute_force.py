@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from ipaddress import IPv4Network, IPv6Network, collapse_addresses
 from typing import Any
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Network = IPv4Network | IPv6Network
 
 
 def meeting(
@@ -19,32 +19,9 @@ def meeting(
 
 def collapsed(networks: Iterable[Network]) -> list[Network]:
     """Return the fewest networks that cover the same addresses, IPv4 first."""
-    listed = [(network.version, int(network[0]), int(network[-1])) for network in networks]
-    return [
-        network
-        for family in (4, 6)
-        for network in fewest(family, [entry[1:] for entry in listed if entry[0] == family])
-    ]
-
-
-def fewest(
-    family: int, ranges: Sequence[tuple[int, int]], start: int = 0, bits: int | None = None
-) -> Iterator[Network]:
-    """Yield the fewest networks of disjoint ranges: the largest blocks that they cover wholly.
-
-    Each block of 2^bits addresses is one if all of them are covered; otherwise its halves are
-    asked.
-    """
-    length, network = (32, ipaddress.IPv4Network) if family == 4 else (128, ipaddress.IPv6Network)
-    bits = length if bits is None else bits
-    end = start + (1 << bits) - 1
-    inside = [(max(a, start), min(b, end)) for a, b in ranges if a <= end and b >= start]
-    covered = sum(last - first + 1 for first, last in inside)
-    if covered == 1 << bits:
-        yield network((start, length - bits))
-    elif covered:
-        for half in (start, start + (1 << bits - 1)):
-            yield from fewest(family, inside, half, bits - 1)
+    listed: Any = list(networks)
+    families = ([network for network in listed if network.version == family] for family in (4, 6))
+    return [network for of_family in families for network in collapse_addresses(of_family)]
 
 
 def value(record: Mapping[str, Any], path: str) -> Any:

@@ -134,21 +134,14 @@ def test_ends_of_the_space_separators_and_large_numbers(tmp_path: Path) -> None:
     ("where", "message"),
     [
         ("own.site", "the dataset has no column 'own.site'; did you mean 'own.site_id'?"),
-        ("own.site=HQ", "the dataset has no column 'own.site'; did you mean 'own.site_id'?"),
         ("site_id=HQ", "no field 'site_id'; did you mean 'own.site_id'?"),
         ("is_vpn", "no field 'is_vpn'; did you mean 'own.is_vpn'?"),
         ("own.risk_score=high", "'high' is not a own.risk_score: its values are numbers"),
         ("own.is_vpn=1", "'1' is not a own.is_vpn: its values are true or false"),
         ("own.site_id", "a condition has a field, an operator and a value"),
-        ("own=1", "own is a group; name one of its members"),
     ],
 )
 def test_malformed_conditions(engine: geolookup.Engine, where: str, message: str) -> None:
     with pytest.raises(ValueError, match=r"^prefixes: ") as error:
         engine.prefixes(where)
     assert message in str(error.value)
-
-
-def test_a_dataset_without_own_columns_names_the_remedy(sample: geolookup.Engine) -> None:
-    with pytest.raises(ValueError, match=r"no column 'own.x'; declare it in \[columns\]"):
-        sample.prefixes("own.x=1")

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 import geolookup
 from tests.conftest import build_at
-from tests.damage import copied, flipped, refused
 from tests.internals.contract import STORED, resolve_field, value_in
-from tests.internals.dataset import layout as fmt
 from tests.internals.kernel import state_of
-from tests.internals.prefixes import conditions_of, row_masks
+from tests.internals.prefixes import conditions_of
 from tests.internals.prefixes import lists_module as lists
+from tests.internals.prefixes import meeting as rows_meeting
+from tests.internals.tables import row_tables
 from tests.oracle import Source
-from tests.own_sources import own_dataset
 from tests.prefixes.brute_force import Network, collapsed, meeting, value
 from tests.range_strategies import as_csv, recipe, recipes
 from tests.tiers import scaled
@@ -157,13 +156,6 @@ def _values(data: dict[str, Any], by: Any) -> Any:
     return value_in(data, field)
 
 
-def test_within(sample: geolookup.Engine) -> None:
-    for within in ("8.8.0.0/16", "8.8.8.8/32", "10.0.0.0/8", "2001:4860::/32", "::/0"):
-        expected = [network for network, _ in walk(sample, within)]
-        assert list(sample.prefixes({}, within=within, aggregate=False)) == expected
-        assert list(sample.prefixes({}, within=within)) == collapsed(expected), within
-
-
 def test_errors_are_raised_by_the_call(sample: geolookup.Engine) -> None:
     assert list(sample.prefixes({"network.asn": []})) == []  # nothing meets it: no error
     wrong: list[tuple[dict[str, Any], str]] = [
@@ -184,31 +176,13 @@ def test_errors_are_raised_by_the_call(sample: geolookup.Engine) -> None:
         engine.prefixes({})
 
 
-def test_flipped_bits(tmp_path: Path) -> None:
-    """Damaged datasets: prefixes are answered or refused with DatasetError."""
-    dataset, outcomes = copied(own_dataset(), tmp_path / "copy"), set()
-    by = ["asn", "city", "own"]
-    for name in (fmt.IPV4, fmt.IPV6, fmt.LOCATION, fmt.NETWORK, fmt.OWN):
-        whole = (dataset / name).read_bytes()
-        for _ in flipped(dataset / name, [1, 3, 30] * scaled(1, 6)):
-            try:
-                with geolookup.open(dataset) as engine:
-                    where = ["country=US,null", "own.tags=dns,null"]
-                    engine.prefix_table(where, by=by).validate(full=True)
-                geolookup.diff(own_dataset(), dataset)
-            except geolookup.DatasetError as error:
-                outcomes.add(refused(error, str(dataset)))
-        (dataset / name).unlink()
-        (dataset / name).write_bytes(whole)
-    assert "refused" in outcomes
-
-
 def test_rows_of_nothing_known_meet_what_asks_for_it(sample: geolookup.Engine) -> None:
     """Row 0 of both tables is for an address about which nothing is known."""
-    dataset = state_of(sample).dataset
-    unknown = row_masks(dataset, conditions_of(["country=null", "asn=null"], "prefixes"))
-    assert all(marks[0] for marks in unknown.by_table.values())
-    known = row_masks(
-        dataset, conditions_of(["country_population>=0", {"not": {"asn": None}}], "prefixes")
-    )
-    assert not any(marks[0] for marks in known.by_table.values())
+    tables = row_tables(state_of(sample).dataset)
+    cases: list[tuple[Any, set[bool]]] = [
+        (["country=null", "asn=null"], {True}),
+        (["country_population>=0", {"not": {"asn": None}}], {False}),
+    ]
+    for where, expected in cases:
+        masks = rows_meeting(tables, conditions_of(where, "prefixes"))
+        assert {bool(marks[0]) for marks in masks.values()} == expected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import pairwise, product
+from itertools import product
 from typing import cast
 
 import numpy as np
@@ -102,12 +102,7 @@ def test_comparisons_differences_and_search(given_: tuple[int, list[tuple[int, i
 
 
 @pytest.mark.parametrize("family", [4, 6])
-def test_edges_are_told_apart(family: int) -> None:
-    """And a sum passes every limb; IPv4 takes 32 bits."""
-    for one, other in pairwise(_EDGES[family]):
-        left, right = Addresses.of(family, [one]), Addresses.of(family, [other])
-        assert np.array_equal(left < right, [True])
-        assert np.array_equal(right < left, [False])
+def test_a_sum_passes_every_limb_and_ipv4_takes_32_bits(family: int) -> None:
     assert Addresses.of(family, [MAX[family]] * 70_000).total() == MAX[family] * 70_000
     assert Addresses.of(family, [1]).low.dtype == (np.uint32 if family == 4 else np.uint64)
 

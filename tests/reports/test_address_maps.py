@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import ipaddress
 import random
 from bisect import bisect_right
@@ -25,7 +24,6 @@ from tests.pictures.random_views import starts_in
 from tests.skips import needs
 from tests.tiers import scaled
 
-TODAY = dt.date(2026, 12, 25)
 CARRYING_IPV4 = [
     ipaddress.IPv6Network(text) for text in ("2002::/16", "64:ff9b::/96", "::ffff:0:0/96")
 ]
@@ -41,7 +39,7 @@ PARTLY_KNOWN = """network,continent_code,country_code,region_code,latitude,longi
 
 def _views(path: Path, family: int) -> list[View]:
     dataset = Dataset(path)
-    return dataset_views(dataset, read_tables(dataset), family, TODAY)
+    return dataset_views(dataset, read_tables(dataset), family)
 
 
 def _near_starts(view: View, count: int) -> set[int]:
@@ -67,7 +65,6 @@ def expected_labels(engine: geolookup.Engine, address: Any) -> dict[str, str]:
         "depth": depth[0] if depth else "unknown",
         "as": asn if network.get("asn") else "unknown",
         "source": location["source"] if location else "unknown",
-        "age": "up to 90 days" if location else "unknown",
     }
 
 

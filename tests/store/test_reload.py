@@ -81,7 +81,7 @@ def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> 
         publish(shared(2), store)
         with pytest.raises(geolookup.DatasetError, match=r"lacks network\.asn.*, own\.risk"):
             engine.reload()
-        assert engine.get("8.8.8.8", "network.asn", "own.risk") == (64500, 5)
+        assert engine.get("8.8.8.8", ["network.asn", "own.risk"]) == (64500, 5)
         assert open_.reload()
         assert number(open_) == 2
         with pytest.raises(ValueError, match="no own columns"):

@@ -238,22 +238,6 @@ def _expression(engine: geolookup.Engine, case: Case) -> Rows:
     return _of_polars(result)
 
 
-def _functions(engine: geolookup.Engine, case: Case) -> Rows:
-    """Functions of DuckDB; the other members of a currency are of ``geo``."""
-    clean = bool(case.options.get("clean"))
-    names = case.fields[0] if isinstance(case.fields[0], list) else case.fields
-    with duckdb.connect() as connection:
-        optional("geolookup.tables.duckdb").register(connection, engine, *case.fields, clean=clean)
-        connection.register("visits", case.table())
-        calls = [f"geo_{_name(name)}(ip)" for name in names]
-        if "currency" in names:
-            at = calls.index("geo_currency(ip)")
-            calls[at + 1 : at + 1] = ["geo(ip).currency.name", "geo(ip).currency.symbol"]
-        query = f"select {', '.join(calls)} from visits order by row"  # noqa: S608 - our own names
-        rows = connection.execute(query).fetchall()
-    return {_name(path): [row[at] for row in rows] for at, path in enumerate(case.paths)}
-
-
 def _command(engine: geolookup.Engine, case: Case) -> Rows:
     names = case.fields[0] if isinstance(case.fields[0], list) else case.fields
     options = [part for name in names for part in ("--fields", name)]
@@ -305,9 +289,6 @@ WAYS: dict[str, tuple[Way, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "Expr.geo": (_expression, ("polars",), ("as of",)),
     "relation": (_relation, ("duckdb",), ()),
-    "functions": (
-        _functions, ("duckdb",), ("every field", "own columns", "instants of rows", "as of")
-    ),
     "Dask": (_frames(_dask_frame, _of_dask), ("pandas", "dask.dataframe"), ()),
     "Spark": (_spark_worker, ("pyspark",), ()),
     "command": (_command, (), ()),

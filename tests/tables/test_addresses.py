@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ import pytest
 
 import geolookup
 from geolookup.errors import ClosedError
+from tests.corrupt import forging
+from tests.damage import copied, whole
+from tests.internals.dataset import layout as fmt
 from tests.skips import needs, optional
 from tests.tables import columns
 
-nanoarrow, pd, pl = optional("nanoarrow"), optional("pandas"), optional("polars")
+nanoarrow = optional("nanoarrow")
 
 _TEXTS = ["8.8.8.8", None, "10.0.0.1", "", "2a03::1", "::ffff:11.0.0.1", "x", "fe80::1"]
 _FIELDS = ["location.country_code", "network.asn", "error_code"]
@@ -26,37 +30,10 @@ def codes(engine: geolookup.Engine, column: Any) -> list[int | None]:
     return result
 
 
-def check_holders(engine: geolookup.Engine, *holders: Any) -> None:
-    wanted = engine.enrich(pa.array(_TEXTS), _FIELDS)
-    for holder in holders:
-        result = engine.enrich(holder, _FIELDS)
-        rows = result if isinstance(result, pa.Table) else pa.table(result)
-        assert [*rows.to_pydict().values()] == [*wanted.to_pydict().values()], type(holder)
-
-
-def test_arrays(engine: geolookup.Engine) -> None:
-    check_holders(engine, pa.chunked_array([_TEXTS[:2], [], _TEXTS[2:]]))
-
-
-@needs("pandas")
-def test_pandas(engine: geolookup.Engine) -> None:
-    wanted = engine.enrich(pa.array(_TEXTS), "error_code")["error_code"].fill_null(0).to_pylist()
-    for kind in (None, "string[pyarrow]", "category"):
-        result = engine.enrich(pd.Series(_TEXTS, dtype=kind), _FIELDS)
-        assert result["error_code"].fillna(0).tolist() == wanted
-
-
-@needs("polars")
-def test_polars(engine: geolookup.Engine) -> None:
-    check_holders(engine, pl.Series(_TEXTS), pl.Series(_TEXTS, dtype=pl.Categorical))
-
-
 @needs("nanoarrow")
 def test_nanoarrow(engine: geolookup.Engine) -> None:
     texts = nanoarrow.Array(_TEXTS, nanoarrow.string())
-    check_holders(engine, texts)
-    with pytest.raises(TypeError, match="read it first"):
-        engine.enrich(nanoarrow.ArrayStream(pa.chunked_array([_TEXTS])), _FIELDS)
+    assert engine.enrich(texts, _FIELDS) == engine.enrich(pa.array(_TEXTS), _FIELDS)
     data = pa.table({"n": range(8), "ip": pa.chunked_array([_TEXTS[:2], [], _TEXTS[2:]])})
     batch = data.combine_chunks().to_batches()[0]
     for stream in (nanoarrow.ArrayStream(data), nanoarrow.Array(batch)):
@@ -174,6 +151,14 @@ def test_unknown_fields_and_a_closed_engine(engine: geolookup.Engine, dataset_pa
     engine.close()
     with pytest.raises(ClosedError):
         engine.enrich(pa.array([]))
+
+
+def test_a_link_equal_to_the_rows_of_its_table_is_refused(tmp_path: Path) -> None:
+    dataset = copied(whole(), tmp_path / "copy")
+    rows = forging.table(dataset, fmt.COUNTRY).num_rows
+    forging.replaced(dataset, fmt.LOCATION, "country", forging.put(1, rows))
+    with pytest.raises(geolookup.DatasetError, match="column country points outside"):
+        geolookup.open(dataset).enrich(pa.array(["8.8.8.8"]), "location")
 
 
 @pytest.mark.long

@@ -41,12 +41,8 @@ def test_partitions_have_the_dtypes_of_the_plan(dataset_path: Path) -> None:
     assert plan.dtypes["group"] == "category"
     counted = plan.groupby("location_country_code").size().compute(scheduler="sync")
     assert counted.sum() == plan["location_country_code"].count().compute(scheduler="sync")
-
-
-def test_a_series_gives_a_frame_of_the_answers(dataset_path: Path) -> None:
-    plan = adapter.enrich(frame(_ADDRESSES)["ip"], "country", "asn", dataset=dataset_path)
-    assert list(plan.columns) == ["location_country_code", "network_asn"]
-    assert len(plan.compute(scheduler="sync")) == len(_ADDRESSES)
+    plan = adapter.enrich(source["ip"], "asn", dataset=dataset_path)
+    assert list(plan.compute(scheduler="sync").columns) == ["network_asn"]
 
 
 @pytest.mark.long

@@ -26,32 +26,19 @@ def data() -> pa.Table:
     )
 
 
-@pytest.fixture
-def wanted(engine: geolookup.Engine) -> dict[str, list[Any]]:
-    result = columns.expected(engine, _TEXTS)
-    return {name.replace(".", "_"): result[name.replace(".", "_")] for name in _FIELDS}
-
-
-def test_kinds_stay(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, Any]) -> None:
-    whole = {"n": list(range(5)), "ip": _TEXTS, **wanted}
+def test_kinds_stay(engine: geolookup.Engine, data: pa.Table) -> None:
+    """What they hold is in the cases of the adapters."""
     before = data.to_pydict()
-    for value, kind in (
-        (data, pa.Table),
-        (data.combine_chunks().to_batches()[0], pa.RecordBatch),
-        (data.to_reader(), pa.RecordBatchReader),
-        (data.to_reader(1), pa.RecordBatchReader),
-    ):
+    for value in (data, data.combine_chunks().to_batches()[0], data.to_reader(), data.to_reader(1)):
         table = engine.enrich(value, _FIELDS)
-        assert isinstance(table, kind)
+        assert type(table) is type(value)
         assert table.schema.metadata == {b"made": b"by hand"}
-        table = table.read_all() if kind is pa.RecordBatchReader else table
-        table.validate(full=True)
-        assert table.to_pydict() == whole
+        assert _read(table).column("n").to_pylist() == before["n"]
     assert data.to_pydict() == before
     for column in (data["ip"], pa.array(_TEXTS)):
         table = engine.enrich(column, _FIELDS)
         assert isinstance(table, pa.Table)
-        assert table.to_pydict() == wanted
+        assert table.to_pydict() == engine.enrich(data, _FIELDS).drop(["n", "ip"]).to_pydict()
 
 
 def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.Table) -> None:
@@ -75,12 +62,9 @@ def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.
         assert engine.enrich(value.to_reader()).read_all().schema == whole.schema
     batch = pa.RecordBatch.from_pylist([], data.schema)
     assert engine.enrich(batch).schema == whole.schema
-    instants = pa.table({"ip": pa.array([], pa.string()), "at": pa.array([], pa.int64())})
     some = pa.table({"ip": ["8.8.8.8"], "at": [5]})
-    assert (
-        engine.enrich(instants, time_column="at").schema
-        == engine.enrich(some, time_column="at").schema
-    )
+    empty = engine.enrich(some.slice(1), time_column="at")
+    assert empty.schema == engine.enrich(some, time_column="at").schema
 
 
 def _read(data: Any) -> pa.Table:
@@ -119,19 +103,9 @@ _KINDS = [
     pytest.param(lambda: pl.from_arrow(_ROWS).lazy(), id="lazy", marks=needs("polars")),
 ]
 _REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
-    (
-        "time.zone",
-        {"column": "address"},
-        KeyError,
-        "no column 'address'; name another by column=; known are",
-    ),
-    ("time.zone", {"column": "ips"}, KeyError, "no column 'ips'; did you mean column='ip'"),
-    (
-        "time.zone",
-        {"time_column": "when"},
-        KeyError,
-        "name another by time_column=; ",
-    ),
+    ("time", {"column": "address"}, KeyError, "no column 'address'; name another by column=; k"),
+    ("time", {"column": "ips"}, KeyError, "no column 'ips'; did you mean column='ip'"),
+    ("time", {"time_column": "when"}, KeyError, "name another by time_column=; "),
     ("network", {}, ValueError, "column 'network_asn' exists already; pass a prefix"),
     ("ip", {}, ValueError, "column 'ip' exists already"),
     ("time", {"column": "network_asn"}, TypeError, "a column of int64 holds no addresses"),

@@ -18,12 +18,8 @@ from tests.internals.contract import MAX_COLUMNS
 from tests.internals.kernel import kernel, state_of
 from tests.internals.kernel import python as kernel_python
 from tests.internals.tables import MOST_COLUMNS
-from tests.skips import optional
 from tests.tables import columns
 
-duckdb, pd, pl = optional("duckdb"), optional("pandas"), optional("polars")
-
-SITE = geolookup.OwnField("own.site_id")
 NAMES = [f"own.{name}" for name in own.NAMES]
 #: Own columns between fields of the contract.
 FIELDS = ["own.site_id", "country", *NAMES[1:], "error_code"]
@@ -77,15 +73,6 @@ def test_types_and_defaults(engine: geolookup.Engine) -> None:
     text = pa.dictionary(pa.int32(), pa.string())
     assert schema.types == [text, pa.int64(), pa.float64(), pa.bool_(), pa.list_(pa.string())]
     assert not any("own" in name for name in engine.enrich(pa.array(IPS)).schema.names)
-    with pytest.raises(ValueError, match=r"enrich: the dataset has no column 'own\.site'; did you"):
-        engine.enrich(pa.array(IPS), ["own.site"])
-    with geolookup.open(SMALL) as without, pytest.raises(ValueError, match="no own columns"):
-        without.enrich(pa.array(IPS), "own")
-
-
-def test_private_addresses_are_refused_as_before(engine: geolookup.Engine) -> None:
-    with pytest.raises(geolookup.PrivateAddressError):
-        engine.enrich(pa.array(["10.0.0.1"]), SITE, on_invalid="raise")
 
 
 def test_more_columns_than_a_row_major_table_has(tmp_path: Path) -> None:

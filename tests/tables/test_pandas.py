@@ -7,7 +7,6 @@ from decimal import Decimal
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -15,6 +14,7 @@ import geolookup
 from geolookup.errors import InvalidAddressError
 from tests.skips import needs, optional
 from tests.tables import columns
+from tests.tables.adapters import of_pandas
 from tests.tables.columns import IPS
 
 if TYPE_CHECKING:
@@ -39,24 +39,14 @@ _OBJECTS: list[Any] = [
 _OBJECTS += ["8.8.8.8", "x", ip_address("8.8.8.8"), ip_address("2a00:1::9"), "10.0.0.1"]
 
 
-def values(series: pd.Series) -> list[Any]:
-    """Return the values as Python objects; a missing value is None."""
-    return [_value(value) for value in series]
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if value is None or value is pd.NA or value != value:
-        return None
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def assert_answers(
     frame: pd.DataFrame, engine: geolookup.Engine, asked: Iterable[object], at: Any = columns.AT
 ) -> None:
-    wanted = columns.expected(engine, list(asked), at)
-    columns.assert_equal({name: values(frame[name]) for name in frame.columns}, wanted)
+    columns.assert_equal(of_pandas(frame), columns.expected(engine, list(asked), at))
+
+
+def values(series: pd.Series) -> list[Any]:
+    return of_pandas(series.to_frame("values"))["values"]
 
 
 def test_every_dtype(engine: geolookup.Engine) -> None:

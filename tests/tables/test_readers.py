@@ -6,7 +6,6 @@ import gc
 import threading
 import weakref
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -39,12 +38,6 @@ def test_equal_to_the_table(engine: geolookup.Engine) -> None:
             stream = engine.enrich(_reader(_batches(counts)), _FIELDS, threads=threads)
             wanted = engine.enrich(table, _FIELDS, threads=threads)
             assert stream.read_all() == wanted, (counts, threads)
-    table = pa.Table.from_batches(_batches([1000] * 20), _SCHEMA)
-    with ThreadPoolExecutor(6) as pool:
-        streams = pool.map(
-            lambda _: engine.enrich(table.to_reader(700), _FIELDS).read_all(), range(6)
-        )
-        assert [*streams] == [engine.enrich(table, _FIELDS)] * 6
 
 
 def new_threads(before: set[threading.Thread]) -> set[threading.Thread]:
@@ -97,23 +90,6 @@ def test_closing_the_engine_lets_a_stream_finish(dataset_path: Path, threads: in
     table.read_next_batch()
     engine.close()
     assert table.read_all().num_rows == 19_000
-
-
-def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:
-    """Across bounds of batches and chunks, and in tables whose columns are cut differently."""
-    count = CHUNK + 4_000
-    ips = ["8.8.8.8", "11.0.2.0"] * (count // 2)
-    seconds = [at * 3600 for at in range(count)]
-    table = pa.table(
-        {
-            "ip": pa.chunked_array([ips[:7], ips[7:50_000], ips[50_000:]]),
-            "at": pa.chunked_array([seconds[:100], [], seconds[100:], []], pa.int64()),
-        }
-    )
-    result = engine.enrich(table, "time.current_timestamp", time_column="at")
-    assert result["time_current_timestamp"].to_pylist() == seconds
-    stream = engine.enrich(table.to_reader(9_000), "time.current_timestamp", time_column="at")
-    assert stream.read_all()["time_current_timestamp"].to_pylist() == seconds
 
 
 def test_a_closed_dataset_is_let_go(dataset_path: Path) -> None:

@@ -19,7 +19,6 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from tests.conftest import build_at
 from tests.internals.archives import pack
 from tests.skips import needs, optional
 from tests.tables import columns
@@ -107,10 +106,6 @@ def rows_of(df: DataFrame) -> dict[str, list[Any]]:
     return {name.removeprefix(PREFIX): result[name] for name in result if name not in given}
 
 
-def dataset_of(folder: Path, country: str) -> Path:
-    return build_at(folder, {"a.csv": f"network,country_code\n8.8.8.0/24,{country}\n"})[0]
-
-
 @pytest.mark.parametrize("name", cases())
 def test_each_case_of_the_contract(cluster: Cluster, name: str) -> None:
     case = cases()[name]()
@@ -137,15 +132,6 @@ def test_addresses_of_bytes_and_an_archive(
         plan = adapter.enrich(cluster.frame(table), columns.EVERYTHING, at=at, **options)
         columns.assert_equal(rows_of(plan), columns.expected(engine, columns.of_bytes(packed)))
         assert "geo_network_asn" in {name for name, kind in plan.dtypes if kind == "bigint"}
-
-
-def test_now_is_one_instant(cluster: Cluster) -> None:
-    before = int(datetime.now(UTC).timestamp())
-    table = adapter.enrich(cluster.addresses(*["8.8.8.8"] * 9), "time.current_timestamp")
-    after = int(datetime.now(UTC).timestamp())
-    [now] = set(rows_of(table)["time_current_timestamp"])
-    assert before <= now <= after
-    assert set(rows_of(table)["time_current_timestamp"]) == {now}
 
 
 def test_other_columns_and_partitions_stay_as_they_are(
@@ -194,22 +180,3 @@ def test_a_strict_task_fails_without_the_address(cluster: Cluster) -> None:
     assert "Cannot geolocate private IP" in said
     assert "in row 2, counted from 0\nof partition 0" in said
     assert "98.76" not in said
-
-
-def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_path: Path) -> None:
-    dataset, df = dataset_of(tmp_path, "US"), cluster.addresses("8.8.8.8")
-    table = adapter.enrich(df, "network", dataset=dataset)
-    dataset.rename(tmp_path / "elsewhere")
-    with pytest.raises(PythonException) as caught:
-        table.collect()
-    assert f"{dataset}: no dataset here; put the driver's dataset at this path" in str(caught.value)
-    dataset = dataset_of(tmp_path, "DE")
-    with geolookup.open(dataset) as engine:
-        wanted = engine.generation
-    old = adapter.enrich(df, "network", dataset=dataset)
-    dataset_of(tmp_path, "FR")
-    with pytest.raises(PythonException) as caught:
-        old.collect()
-    assert f"where {wanted[:12]} was pickled; put the driver's dataset" in str(caught.value)
-    new = adapter.enrich(df, "location.country_code", dataset=dataset)
-    assert rows_of(new) == {"location_country_code": ["FR"]}

@@ -1,12 +1,9 @@
-"""The report of a dataset: its sections in order.
-
-A new section is a function of a module of this folder and an entry of ``SECTIONS``.
-"""
+"""The report of a dataset: its sections in order."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 
 import geolookup
@@ -23,16 +20,12 @@ from geolookup.reports.changes import (
     change_sentences,
     change_view,
 )
-from geolookup.reports.dataset.facts import Facts, read_facts
 from geolookup.reports.dataset.places import places_section
-from geolookup.reports.dataset.sources import credits_section
-from geolookup.reports.dataset.summary import coverage_section, summary_section
+from geolookup.reports.dataset.summary import coverage_section, credits_section, summary_section
+from geolookup.reports.dataset.views import Facts, read_facts
 from geolookup.reports.ranges import ranges_section
 from geolookup.reports.section import Section
 from geolookup.reports.truth import truth_section
-
-#: The sections between the address maps and the credits, in their order.
-SECTIONS: Sequence[Callable[[Facts], Section]] = (places_section, coverage_section)
 
 
 def head(path: str | PathLike[str], changed: Difference | None = None) -> tuple[str, str]:
@@ -91,8 +84,8 @@ def sections(
     if scored is not None:
         yield truth_section(scored)
     yield from maps
-    for section in SECTIONS:
-        yield section(facts)
+    yield places_section(facts)
+    yield coverage_section(facts)
     yield credits_section(facts.metadata)
 
 

@@ -17,8 +17,8 @@ from geolookup.dataset.runs import distinct
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart
 from geolookup.pictures.world import Mark, Places, world
-from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.dataset.row_names import countries
+from geolookup.reports.dataset.views import Facts
 from geolookup.reports.section import Section, Table, charts_section
 
 #: The most coordinates without a city.

@@ -1,8 +1,8 @@
-"""The sections on what a dataset knows: a few figures, the largest groups, unknown fields."""
+"""The sections on a dataset: a few figures, the largest groups, unknown fields, its sources."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +11,13 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import COUNTRY
 from geolookup.dataset.coverage import KnownAddresses, public_space
 from geolookup.dataset.intervals import UNITS, sizes
-from geolookup.errors import count_text
+from geolookup.dataset.metadata import Metadata, Source
+from geolookup.errors import count_text, line_text
 from geolookup.pictures import wording
 from geolookup.pictures.address_space import UNKNOWN, View
 from geolookup.pictures.charts import Chart
-from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.section import Section, Table, charts_section, ranking
+from geolookup.reports.dataset.views import Facts
+from geolookup.reports.section import Link, Section, Table, charts_section, link, ranking
 
 #: The most rows of the table of values, such as countries.
 _ROWS = 300
@@ -30,6 +31,14 @@ _METHOD = (
     "IPv6 is not assigned. Special-purpose space does not count, although private own columns can "
     "be known in it."
 )
+_CREDITS_NOTE = "Keep these credits where you publish the dataset or its answers."
+_CREDITS_METHOD = (
+    "Sources are numbered in order of precedence: in each layer, the first source that knows an "
+    "address decides. The recipe states the credits of sources. A reference table completes what "
+    "the sources state about a country."
+)
+_NOT_STATED = "not stated"
+_CREDITS = ("Source", "format", "date", "licence", "attribution", "URL")
 
 
 class Figure(NamedTuple):
@@ -105,3 +114,26 @@ def _null_table(facts: Facts) -> Table:
 def _without(counts: KnownAddresses, path: str) -> float:
     # Of integers: a float would lose a few of many addresses.
     return (counts.of - counts.with_value[path]) / counts.of if counts.of else 1.0
+
+
+def credits_section(metadata: Metadata) -> Section:
+    """Return the licence and the attribution of each source and reference table."""
+    rows = [*_source_credits(metadata.sources), *_table_credits(metadata.credits)]
+    table = Table("Sources and their licences", _CREDITS, rows, (1, 3, 4, 5))
+    return charts_section(
+        "licences", "Sources and licences", _CREDITS_NOTE, [], [table], method=_CREDITS_METHOD
+    )
+
+
+def _source_credits(sources: Sequence[Source]) -> Iterator[tuple[str | Link, ...]]:
+    for number, source in enumerate(sources, 1):
+        texts = (source.date, source.licence, source.attribution)
+        words = (line_text(text) if text else _NOT_STATED for text in texts)
+        name, address = f"{number}. {wording.name(source.origin)}", source.url or _NOT_STATED
+        yield name, wording.name(source.format), *words, link(address)
+
+
+def _table_credits(tables: Sequence[Mapping[str, str]]) -> Iterator[tuple[str | Link, ...]]:
+    for table in tables:
+        words = (line_text(table[member]) for member in ("licence", "attribution"))
+        yield wording.name(table["name"]), "reference table", "", *words, link(table["url"])

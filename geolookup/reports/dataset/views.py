@@ -1,4 +1,4 @@
-"""The views of a dataset's address maps: country, finest level, AS, source of the location, age.
+"""What a dataset answers, read once for all sections, and the views of its address maps.
 
 Strategy: each interval has a key, such as the row of its country; a view ranks the keys by their
 addresses. Special-purpose space is overlaid once: views of one table share their starts.
@@ -6,7 +6,6 @@ addresses. Special-purpose space is overlaid once: views of one table share thei
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,11 +13,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.comparison.joint_intervals import Side, blocked_space
+from geolookup.comparison.joint_intervals import FAMILIES, Side, special_space
+from geolookup.comparison.values import read_tables
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK
+from geolookup.contract.special import PUBLIC
+from geolookup.dataset.coverage import KnownAddresses, known_addresses
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64, Addresses, Bools, join_intervals, sizes
-from geolookup.dataset.metadata import data_age
+from geolookup.dataset.metadata import Metadata
 from geolookup.pictures import wording
 from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View, view_of
 from geolookup.reports.dataset.row_names import (
@@ -31,13 +33,6 @@ from geolookup.reports.dataset.row_names import (
 
 Tables = Mapping[str, pa.Table]  # by the names of ``contract.fields``
 Keys = NDArray[np.integer]  # of intervals or rows; 0 is unknown
-#: The most days of each class of age, and the texts; the last is for sources without a date.
-_AGES = (30, 90, 180, 365)
-_AGE_CLASSES = (
-    *(f"up to {most} days" for most in _AGES),
-    f"more than {_AGES[-1]} days",
-    "no date stated",
-)
 #: The number of AS with names, those with the most addresses: names take much of a page.
 _NAMED = 3000
 
@@ -58,9 +53,9 @@ class Partition:
     @classmethod
     def of(cls, starts: Addresses, *columns: Keys) -> Partition:
         """Cut a partition at the ends of special-purpose space."""
-        blocked, is_blocked = blocked_space(starts.family)
-        joint, (in_blocked, intervals) = join_intervals([blocked, starts])
-        special = is_blocked[in_blocked]
+        bounds, kinds = special_space(starts.family)
+        joint, (at, intervals) = join_intervals([bounds, starts])
+        special = (kinds != PUBLIC)[at]
         return cls(
             joint, [column[intervals] for column in columns], special, sizes(joint) * ~special
         )
@@ -90,10 +85,43 @@ class Partition:
         return self.ordered(name, title, note, rank[keys], labels)
 
 
-def dataset_views(
-    dataset: Dataset, tables: Tables, family: int, today: dt.date | None = None
-) -> list[View]:
-    """Return the views of one family of a dataset; ages are relative to ``today`` in UTC.
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The tables of a dataset, and how much of the address space its rows answer.
+
+    ``space`` has the known public space of each location row, shape (rows,), in the ``UNITS`` of
+    ``dataset.intervals``. Row 0 has the space with a known network and no known location.
+    """
+
+    metadata: Metadata
+    tables: Tables
+    coverage: Mapping[str, KnownAddresses]  # by "ipv4" and "ipv6"
+    space: Mapping[int, F64]  # by family
+    views: Mapping[int, Sequence[View]]  # of the address maps, by family
+
+
+def read_facts(dataset: Dataset) -> Facts:
+    """Read a dataset whole; raises DatasetError for a damaged one."""
+    tables = read_tables(dataset)
+    return Facts(
+        dataset.manifest.metadata(),
+        tables,
+        known_addresses(dataset.path),
+        {family: _known_space(dataset, family) for family in FAMILIES},
+        {family: dataset_views(dataset, tables, family) for family in FAMILIES},
+    )
+
+
+def _known_space(dataset: Dataset, family: int) -> F64:
+    side = Side(dataset, family)
+    answers = Partition.of(side.starts, side.locations, side.networks)
+    locations, networks = answers.rows
+    known = answers.public * ((locations > 0) | (networks > 0))
+    return np.bincount(locations, known, len(dataset.locations)).astype(np.float64)
+
+
+def dataset_views(dataset: Dataset, tables: Tables, family: int) -> list[View]:
+    """Return the views of one family of a dataset.
 
     ``tables`` are those that ``comparison.values.read_tables`` returns.
     """
@@ -107,7 +135,6 @@ def dataset_views(
         _depth(answers, tables),
         _as(answers, tables),
         _source(decided, [wording.name(source.origin) for source in sources]),
-        _age(decided, [data_age([("", source.date)], today).days for source in sources]),
     ]
 
 
@@ -147,11 +174,3 @@ def _source(space: Partition, names: Sequence[str]) -> View:
     return space.ranked(
         "source", "Source", note, space.rows[0], lambda key, _: names[key - 1], len(names) + 1
     )
-
-
-def _age(space: Partition, days: Sequence[int | None]) -> View:
-    # Key 0: no source. Then the classes from the youngest: 45 days are class 2, "up to 90 days".
-    classes = [len(_AGES) + 1 if age is None else np.searchsorted(_AGES, age) for age in days]
-    keys = np.array([0, *(number + 1 for number in classes)])[space.rows[0]]
-    note = "The age of the source that decided the location, on the day of the report."
-    return space.ordered("age", "Age", note, keys, _AGE_CLASSES)

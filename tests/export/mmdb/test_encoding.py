@@ -48,9 +48,6 @@ def test_each_value_outside_of_others_is_a_record(files: dict[str, Path]) -> Non
         check(path)
 
 
-# Values at each size at which their form changes.
-
-
 def test_pointers() -> None:
     for position, size in (
         *((0, 2), (2_047, 2), (2_048, 3), (526_335, 3), (526_336, 4), (134_744_063, 4)),

@@ -109,9 +109,6 @@ def test_geoip2_reads_the_models_of_the_stand_in(
             assert asked(theirs, address) == asked(ours, address), address
 
 
-# --- sizes of records
-
-
 # --- datasets of every form
 
 _HUGE = (

@@ -6,29 +6,24 @@ No text of a setting can become anything but one word of an output.
 from __future__ import annotations
 
 import os
+import re
 import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import geolookup
 from geolookup.errors import TableFileError
-from tests.internals.kernel import state_of
 from tests.internals.prefixes import (
     NAMES,
     SYNTAXES,
     Lists,
-    Selection,
     checked_names,
-    conditions_of,
     read_list,
 )
-from tests.internals.prefixes import lists as selection_lists
-from tests.prefixes.syntaxes.reading import READERS, Held, changes_text, drawn, whole_text
-from tests.tiers import scaled
+from tests.prefixes.syntaxes.reading import changes_text, drawn, whole_text
 
+NAMES_OF_SYNTAXES = [name for name, item in SYNTAXES.items() if item.entries == "prefix"]
+_NOTHING: dict[int, list[str]] = {4: [], 6: []}
 LINES = "1.0.0.0/24\n1.2.3.4/32\n2a00::/12\n"
 OLD = {4: ["1.0.0.0/24", "1.2.3.4/32"], 6: ["2a00::/12"]}
 NEW = {4: ["1.0.0.0/25", "1.2.3.4/32"], 6: list[str]()}
@@ -79,7 +74,7 @@ geo $listed {
 -A listed -6 -s 2a00::/12 -j LOG-DROP
 COMMIT
 """,
-    **dict.fromkeys(("haproxy", "pf", "squid"), LINES),
+    **dict.fromkeys(("cidr", "haproxy", "pf", "squid"), LINES),
     "bird": """\
 define listed_v4 = [
 	1.0.0.0/24+,
@@ -143,58 +138,17 @@ NAMED = checked_names(name="listed", table="filter", target="LOG-DROP", value="y
 def test_a_list_its_changes_and_an_empty_list() -> None:
     for name, text in WHOLE.items():
         assert whole_text(name, OLD, NAMED) == text, name
-        assert _prefixes(READERS[name]({}, whole_text(name, {4: [], 6: []}))) == [], name
+        in_batches = whole_text(name, OLD, NAMED, batch=1)
+        assert in_batches.replace("}\nadd element inet filter listed_v4 {\n", "") == text, name
+        without = r"1\.0|1\.2|2a00" + "|add element|^}" * (name == "nft")
+        empty = [line for line in text.splitlines() if not re.search(without, line)]
+        assert whole_text(name, _NOTHING, NAMED).splitlines() == empty, name
+    many = {4: [f"{at >> 8}.{at & 255}.0.0/32" for at in range(10_001)], 6: list[str]()}
+    assert whole_text("nft", many, batch=20_000).count("add element") == 2
     for name, text in CHANGES.items():
         assert changes_text(name, OLD, NEW, NAMED) == text, name
-    of_prefixes = {name for name, item in SYNTAXES.items() if item.entries == "prefix"}
-    assert {*WHOLE, "cidr"} == set(READERS) == of_prefixes
+    assert {*WHOLE} == {*NAMES_OF_SYNTAXES}
     assert set(CHANGES) == {name for name, item in SYNTAXES.items() if item.changes}
-
-
-def _texts(name: str, *changed: str) -> list[str]:
-    settings = NAMED | dict.fromkeys(changed, "another")
-    writes = [whole_text(name, OLD, settings)]
-    return writes + ([changes_text(name, OLD, NEW, settings)] if SYNTAXES[name].changes else [])
-
-
-#: Syntaxes whose list does not replace another: a group that is in use cannot be replaced, and
-#: nothing holds a list of lines.
-_ADDING = ("cidr", "cisco")
-_FILES = st.tuples(st.integers(0, 1 << 16), st.integers(0, 25))
-
-
-def _prefixes(held: Held) -> list[str]:
-    return sorted(item for name in held for item in held[name])
-
-
-def _listed(prefixes: dict[int, list[str]]) -> list[str]:
-    return sorted(prefixes[4] + prefixes[6])
-
-
-def test_a_selection_read_back_is_what_the_engine_yields(sample: geolookup.Engine) -> None:
-    dataset = state_of(sample).dataset
-    conditions = conditions_of("country=US", "prefixes")
-    selected = Selection(dataset, conditions)
-    result = sorted(str(prefix) for prefix in sample.prefixes("country=US"))
-    assert result
-    for name, read in READERS.items():
-        listed = selection_lists(selected, SYNTAXES[name].entries)
-        text = b"".join(SYNTAXES[name].text(listed, checked_names())).decode("ascii")
-        assert _prefixes(read({}, text)) == result, name
-
-
-@settings(max_examples=scaled(2, 30))
-@given(old=_FILES, new=_FILES)
-def test_a_list_read_back_is_the_list(old: tuple[int, int], new: tuple[int, int]) -> None:
-    before, after = drawn(*old), drawn(*new)
-    for name, read in READERS.items():
-        held = read({}, whole_text(name, before))
-        assert _prefixes(held) == _listed(before), name
-        if name not in _ADDING:
-            assert _prefixes(read(held, whole_text(name, after))) == _listed(after), name
-        if SYNTAXES[name].changes is not None:
-            changed = read(held, changes_text(name, before, after))
-            assert _prefixes(changed) == _listed(after), name
 
 
 def test_no_sign_of_a_syntax_is_accepted() -> None:
@@ -223,12 +177,9 @@ def _texts_in(lists: Lists) -> dict[int, list[str]]:
     }
 
 
-_NOTHING: dict[int, list[str]] = {4: [], 6: []}
-
-
 def test_a_file_that_was_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "list"
-    for name in READERS:
+    for name in NAMES_OF_SYNTAXES:
         for content in (_NOTHING, drawn(3, 40)):
             path.write_text(f"# a comment 9.0.0.0/8\n{whole_text(name, content)}", encoding="utf-8")
             assert _texts_in(read_list(path, SYNTAXES[name])) == content, name
@@ -238,7 +189,7 @@ def test_a_file_that_was_written_is_read(tmp_path: Path) -> None:
 
 def test_another_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "list"
-    for name in READERS:
+    for name in NAMES_OF_SYNTAXES:
         path.write_text("ip,country\n1.0.0.0,AU\n", encoding="utf-8")
         with pytest.raises(TableFileError, match="holds no prefix; name a file"):
             read_list(path, SYNTAXES[name])
