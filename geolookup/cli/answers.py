@@ -114,15 +114,17 @@ def print_answers(
     return failures
 
 
-def end(addresses: tuple[str, ...], failures: int) -> NoReturn:
+def end(addresses: tuple[str, ...], failures: int, *, clean: bool = False) -> NoReturn:
     """Exit with the status of the answers."""
     if failures:
-        _hint(addresses)
+        _hint(addresses, clean=clean)
     sys.exit(1 if failures else 0)
 
 
-def _hint(addresses: tuple[str, ...]) -> None:
+def _hint(addresses: tuple[str, ...], *, clean: bool) -> None:
     """Say on standard error what the first wrong argument is; the argument is not repeated."""
+    from geolookup.contract.cleaning import clean_text
+
     for number, argument in enumerate(addresses, 1):
         if os.path.isfile(argument):  # noqa: PTH113 - unlike pathlib it takes any name
             hint = "a file; 'geolookup enrich FILE -o OUTPUT' looks up the addresses of a file"
@@ -133,6 +135,8 @@ def _hint(addresses: tuple[str, ...]) -> None:
                 "a network; 'geolookup prefixes --within NETWORK --by location,network --format"
                 " csv' lists its answers, 'geolookup history NETWORK' their changes"
             )
+        elif not (clean or is_address(argument)) and is_address(clean_text(argument)):
+            hint = "an address with more text around it; pass --clean"
         elif _NAME.fullmatch(argument):
             hint = "neither an address nor a file; host names are not resolved"
         else:

@@ -57,4 +57,4 @@ def lookup(
         fields = options.fields_of(paths, state_of(engine).dataset.schema) or None
         options.note_age(engine)
         failures = print_answers(addresses, Question(engine, fields, clean, compact), form, at)
-    end(addresses, failures)
+    end(addresses, failures, clean=clean)

@@ -105,6 +105,10 @@ def test_a_wrong_argument_that_looks_like_a_name_has_a_hint() -> None:
         told = run(text).stderr
         assert told.startswith("geolookup: argument 1 is a network; 'geolookup prefixes --within ")
         assert "'geolookup history NETWORK'" in told
+    for text in ("8.8.8.8:443", "[2001:4860:4860::8888]:443", "10.0.0.1, 8.8.8.8"):
+        hint = "an address with more text around it; pass --clean"
+        assert run("lookup", text).stderr == f"geolookup: argument 1 is {hint}\n"
+    assert run("lookup", "--clean", "10.0.0.1:443").stderr == ""
 
 
 def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
