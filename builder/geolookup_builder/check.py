@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from os import PathLike
@@ -19,6 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from geolookup.contract.fields import OWN_PREFIX
+from geolookup.contract.schema import own_field
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.sizes import file_sizes, size_lines
 from geolookup.errors import BuildError, count_text, line_text, listed, short_id
@@ -98,9 +100,22 @@ class SourceCheck:
         """Yield a recipe that reads the data, if its files need the suggested options."""
         stem = self.path.partition(".")[0] or self.path
         yield from ("", f"A recipe to write, such as {data.with_name(stem)}.toml:", "")
-        yield from ("[dataset]", f"name = {toml_text(line_text(stem))}", "", "[[source]]")
+        yield from ("[dataset]", f"name = {toml_text(line_text(stem))}", "")
+        if names := self._own_names():
+            declared = toml_text({"type": "text", "private": True})
+            yield from ("[columns]", *(f"{name} = {declared}" for name in names), "")
+        yield "[[source]]"
         options = {"format": self.format, "path": self.path, **self.suggested}
         yield from (f"{key} = {toml_text(value)}" for key, value in options.items())
+
+    def _own_names(self) -> list[str]:
+        """Return the columns to declare if no field is read, because a build needs a value."""
+        names = list[str]()
+        for table in () if any(table.fields for table in self.tables) else self.tables:
+            for name in table.unread:
+                with suppress(ValueError):  # no own column can have the name
+                    names.append(own_field(name, "text").path.removeprefix(OWN_PREFIX))
+        return names
 
 
 @dataclass(slots=True)

@@ -195,6 +195,17 @@ def test_the_proposed_recipe_reads_the_file(tmp_path: Path, text: str) -> None:
         assert engine.get("8.8.8.8", "country") == "DE"
 
 
+def test_columns_are_declared_if_a_file_has_no_field(tmp_path: Path) -> None:
+    rows = "prefix,site,Customer\n8.8.8.0/24,Zug,Acme\n10.1.0.0/16,Office,Acme\n"
+    (tmp_path / "a.csv").write_text(rows, encoding="utf-8")
+    report = check_recipe(tmp_path / "a.csv", Options(), Progress(silent=True))
+    proposed = "\n".join(report.lines()).partition("A recipe to write, such as ")[2]
+    dataset, _ = build_at(tmp_path, {}, proposed.partition(":\n\n")[2])
+    with geolookup.open(dataset) as engine:
+        assert engine.own("8.8.8.8") == {"site": "Zug"}
+        assert engine.own("10.1.2.3") == {"site": "Office"}
+
+
 def test_a_problem_of_detection_and_of_the_rows_is_named_once(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("network,latitude\n8.8.8.0/24,5\n", encoding="utf-8")
     report = check_recipe(tmp_path / "a.csv", Options(), Progress(silent=True))
