@@ -28,7 +28,14 @@ _CONFIG: dict[str, Any] = {
     "font": _FONT,
     "view": {"stroke": None},
     "title": {"color": _INK},
-    "axis": {**_LABELS, **_TITLE, "grid": False, "domain": False, "ticks": False, "labelPadding": 4},
+    "axis": {
+        **_LABELS,
+        **_TITLE,
+        "grid": False,
+        "domain": False,
+        "ticks": False,
+        "labelPadding": 4,
+    },
     "legend": {**_LABELS, **_TITLE, "labelLimit": 300},
     "text": {"color": _INK, "fontSize": TEXT},
 }
