@@ -24,6 +24,8 @@ _LONGEST_KEY = 64  # twice the longest key
 _NOT_IANA = ("localtime", "posixrules", "posix/", "right/")
 # Where a folder of zone files states its version: Linux and the package; macOS and the BSDs.
 _VERSION_FILES = (("tzdata.zi", "# version "), ("+VERSION", ""))
+# Where Python looks unless it was built otherwise; `sysconfig` takes half a millisecond to say so.
+_USUAL = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
 # A FIFO must not wait; Windows must not change line ends.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _LARGEST = 1 << 16  # bytes of a zone file; the largest of the tz database has 4,000
@@ -101,24 +103,9 @@ def search_path() -> tuple[str, ...]:
         return tuple(zoneinfo.TZPATH)
     folders = os.environ.get("PYTHONTZPATH")
     if folders is None:
-        folders = _configured_path()
+        of_conda = os.path.join(sys.base_prefix, "share", "zoneinfo")
+        return tuple(dict.fromkeys((of_conda, *_USUAL))) if os.path.isdir(of_conda) else _USUAL
     return tuple(filter(os.path.isabs, folders.split(os.pathsep)))
-
-
-def _configured_path() -> str:
-    """Return the search path with which Python was built, as `sysconfig` reads it.
-
-    That module takes 1 ms: it also derives variables that no search needs.
-    """
-    multiarch = getattr(sys.implementation, "_multiarch", "")
-    try:
-        module = __import__(f"_sysconfigdata_{sys.abiflags}_{sys.platform}_{multiarch}")
-        variables = module.build_time_vars
-    except (ImportError, AttributeError):  # Windows, or another Python than CPython
-        from sysconfig import get_config_vars
-
-        variables = get_config_vars()
-    return variables.get("TZPATH") or ""
 
 
 def _package_folders() -> tuple[str, ...]:

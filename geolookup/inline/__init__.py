@@ -70,7 +70,10 @@ def blocks_of(path: str) -> Iterator[bytes]:
 
 
 def parts(blocks: Iterable[bytes]) -> Iterator[Part]:
-    """Yield, for each block and the end, the part of the text that is decided after it."""
+    """Yield a part for each block, without the tail that the next block may continue.
+
+    The last part is the rest of the text.
+    """
     before = pending = b""
     for block in chain(blocks, [b""]):
         data = before + pending + block

@@ -21,22 +21,15 @@ from geolookup.pictures.colours import CATEGORIES, OTHER
 #: The size of text in px, and its fonts: the first is what vl-convert measures with.
 TEXT, _FONT = 13, "Arial, Liberation Sans, Helvetica, sans-serif"
 _INK = "currentColor"
-_LABELS = {"labelColor": _INK, "labelFontSize": TEXT}
+_LABEL = {"labelColor": _INK, "labelFontSize": TEXT}
 _TITLE = {"titleColor": _INK, "titleFontSize": TEXT, "titleFontWeight": "normal"}
 _CONFIG: dict[str, Any] = {
     "aria": False,  # the page names the chart; marks with "aria" have titles at the cursor
     "font": _FONT,
     "view": {"stroke": None},
     "title": {"color": _INK},
-    "axis": {
-        **_LABELS,
-        **_TITLE,
-        "grid": False,
-        "domain": False,
-        "ticks": False,
-        "labelPadding": 4,
-    },
-    "legend": {**_LABELS, **_TITLE, "labelLimit": 300},
+    "axis": {**_LABEL, **_TITLE, "grid": False, "domain": False, "ticks": False, "labelPadding": 4},
+    "legend": {**_LABEL, **_TITLE, "labelLimit": 300},
     "text": {"color": _INK, "fontSize": TEXT},
 }
 #: The tags of a drawing. Texts have no tags: they are escaped.
@@ -52,7 +45,7 @@ _PLOT = WIDTH - 70
 #: Of lines and bands behind the columns.
 _FAINT = "#88888855"
 #: The most px of a label, and px that no character of a number exceeds.
-_LABEL, _DIGIT = 150, 8
+_LONGEST, _DIGIT = 150, 8
 #: The least px that bars have beside long labels and long numbers.
 _NARROWEST = 30
 #: The height of a stacked bar with the space around it.
@@ -132,7 +125,7 @@ def bars(
         _widest(labels) for labels in ([row[0] for row in rows], [row[2] for row in rows])
     )
     spec = {
-        "width": max(WIDTH - min(before, _LABEL) - after, _NARROWEST),
+        "width": max(WIDTH - min(before, _LONGEST) - after, _NARROWEST),
         "height": {"step": 20},
         "data": {"values": data},
         # Numbers keep rows of the same name apart.
@@ -143,7 +136,7 @@ def bars(
                 "encoding": {"x": x},
             },
             _text("text", {"align": "left", "dx": 4}, x),
-            _text("name", {"align": "right", "dx": -4, "limit": _LABEL - 4}, {"value": 0}),
+            _text("name", {"align": "right", "dx": -4, "limit": _LONGEST - 4}, {"value": 0}),
         ],
     }
     return Chart(name, title, spec, (head, unit), [(label, text) for label, _, text in rows])
@@ -242,7 +235,7 @@ def heatmap(
     ]
     x = {**_ordinal("column"), "scale": {"domain": [*columns]}}
     x["axis"] = {"labelAngle": 0, "orient": "top", "labelOverlap": "parity"}
-    y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LABEL}}
+    y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LONGEST}}
     # A linear scale: noise remains faint. Of classes, near values can be in two of them.
     strength = {
         "field": "value",
@@ -292,8 +285,8 @@ def stacked_bars(
         for number, (label, share) in enumerate(zip(labels, line, strict=True))
         if share
     ]
-    before = min(_widest(rows), _LABEL)
-    y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LABEL}}
+    before = min(_widest(rows), _LONGEST)
+    y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LONGEST}}
     part = _categories(labels, colours, {"legendX": -before, "legendY": _BAND * len(rows) + 28})
     spec = {
         "width": WIDTH - before,

@@ -18,6 +18,7 @@ from tests.cli.program import refusal, refused, run, started
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.internals.prefixes import SYNTAXES
+from tests.own_sources import own_dataset
 
 OLD = "network,country_code\n8.8.8.0/24,US\n9.0.0.0/15,DE\n2a00::/16,US\n"
 NEW = "network,country_code\n8.8.8.0/25,US\n9.1.0.0/16,US\n9.0.0.0/16,DE\n2a00::/16,US\n"
@@ -121,6 +122,8 @@ def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
     assert replaced.startswith("--output is OLD: the changes would replace it")
     same = run(*new, "--since", folders[1], "--format", "ipset")
     assert (same.returncode, same.stdout) == (0, "")
+    own = ("prefixes", "own.site_id=HQ", "--dataset", str(own_dataset()), "--since", folders[1])
+    assert refusal(*own).startswith("prefixes: the dataset has no column 'own.site_id'")
 
 
 EXPORT = ("export", str(SMALL), "--format")

@@ -153,7 +153,8 @@ def test_a_zone_that_one_lacks_is_read_from_the_other(system: Path) -> None:
             assert zone_file("localtime") is None
 
 
-def test_files_that_are_no_zones(system: Path) -> None:
+@pytest.mark.parametrize("kernel", MODULES)
+def test_files_that_are_no_zones(kernel: Any, system: Path) -> None:
     """Another file, a folder, a FIFO: the other database answers, or the zone is unknown."""
     (system / ZONE).write_bytes(b"no" + SYSTEM)
     if hasattr(os, "mkfifo"):
@@ -161,6 +162,10 @@ def test_files_that_are_no_zones(system: Path) -> None:
         os.mkfifo(system / ELSEWHERE)
     with choosing(system, wanted="system"):
         assert source() == "package"
+        assert kernel.period(ZONE, AT).offset != OFFSET
+        assert kernel.period("America", AT) is None
+        if hasattr(os, "mkfifo"):
+            assert kernel.period(ELSEWHERE, AT) is None
         assert zone_file("America") is None
         assert zone_file(ELSEWHERE) is None or not hasattr(os, "mkfifo")
 

@@ -89,8 +89,8 @@ def test_bounds_of_chunks(engine: geolookup.Engine) -> None:
             table = engine.enrich(column, fields, threads=threads)
             for field in table.schema:
                 wanted = pa.array(few[field.name]).take(at)
-                column = table[field.name].cast(wanted.type).combine_chunks()
-                assert column.equals(wanted), (size, threads)
+                made = table[field.name].cast(wanted.type).combine_chunks()
+                assert made.equals(wanted), (size, threads)
 
 
 _ADDRESSES = ["8.8.8.8", "11.0.0.1", "11.0.2.0", "2a02:1::", "2a03::1", "11.0.1.1", "x", "10.0.0.1"]
