@@ -111,8 +111,9 @@ class Clock:
             return self._columns(zone_rows.to_numpy(), has_time, members, instants.seconds)
         if self._rendered is None:
             self._rendered = self._of_zones()
-        columns = {member: self._rendered[member].take(zone_rows) for member in members}
-        if "current_timestamp" in members:  # also of rows without a zone
+        own = [member for member in members if member != "current_timestamp"]
+        columns = {member: self._rendered[member].take(zone_rows) for member in own}
+        if len(own) < len(members):  # also of rows without a zone
             columns["current_timestamp"] = array_of(np.full(len(valid), self._second), valid)
         return columns
 
