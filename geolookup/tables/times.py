@@ -30,8 +30,7 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 #: The attributes of ``Period`` by the member that has their values.
-_OF_PERIOD = {"abbr": "abbr", "utc_offset": "utc_offset", "utc_offset_seconds": "offset"}
-_OF_PERIOD["is_dst"] = "is_dst"
+_OF_PERIOD = {"utc_offset_seconds": "offset", **{n: n for n in ("abbr", "utc_offset", "is_dst")}}
 _TYPES = {field.member: type_of(field) for field in FIELDS if field.group == "time"}
 
 
