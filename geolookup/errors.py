@@ -125,6 +125,10 @@ class AddressError(ContractError, ValueError):
         super().__init__()  # ``args`` are without the address: so are ``repr`` and pickle
         self.address = address
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Libraries that pickle exceptions in their own way call ``__init__`` only if this is here.
+        return type(self), (), vars(self)
+
 
 class InvalidAddressError(AddressError):
     """The input is not a well-formed IPv4 or IPv6 address."""

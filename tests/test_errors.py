@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import copyreg
 import inspect
 import pickle
 import traceback
@@ -25,6 +26,7 @@ from geolookup.errors import (
     suggestion,
 )
 from tests.envelopes import ERRORS, contract_errors
+from tests.skips import needs, optional
 
 KINDS = [
     kind
@@ -106,6 +108,14 @@ def test_the_attribute_is_the_input(sample: geolookup.Engine) -> None:
         for again in (error, restored(error), copy.copy(error)):
             assert (type(again), str(again)) == (kind, kind.message)
             assert again is error or again.address is None
+
+
+@needs("tblib")
+def test_another_way_of_pickling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """tblib, in workers of Dask, registers its own: of plain exceptions it calls no __init__."""
+    kind, way = geolookup.InvalidAddressError, optional("tblib.pickling_support").pickle_exception
+    monkeypatch.setitem(copyreg.dispatch_table, kind, way)
+    assert restored(kind("10.1.2.3")).address is copy.copy(kind("10.1.2.3")).address is None
 
 
 def test_a_row_of_a_column(sample: geolookup.Engine) -> None:

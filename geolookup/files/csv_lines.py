@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+from types import SimpleNamespace
 from typing import Any, TextIO
+
+_END = "\r\n"
 
 
 def csv_writer(stream: TextIO) -> Any:
@@ -11,18 +14,7 @@ def csv_writer(stream: TextIO) -> Any:
 
     A carriage return in a cell is quoted, because readers take it for a line end. Before Python
     3.13 the module quotes only the characters of its own line end. Its line end is therefore
-    CR LF here, and ``_Lines`` writes a line feed instead.
+    CR LF here, and a line feed is written instead.
     """
-    return csv.writer(_Lines(stream), lineterminator=_END)
-
-
-_END = "\r\n"
-
-
-class _Lines:
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, line: str) -> int:
-        """Write a line; the writer calls this once for each."""
-        return self._stream.write(line.removesuffix(_END) + "\n")
+    lines: Any = SimpleNamespace(write=lambda line: stream.write(line.removesuffix(_END) + "\n"))
+    return csv.writer(lines, lineterminator=_END)

@@ -146,10 +146,10 @@ class GeoProcessor(_Replacing):
     """
 
     def __call__(
-        self, _logger: object, _method: str, event: MutableMapping[str, Any]
-    ) -> MutableMapping[str, Any]:
+        self, _logger: object, _method: str, event: MutableMapping[Any, Any]
+    ) -> MutableMapping[Any, Any]:
         """Change an event and return it."""
-        address = event.pop(self._address, _ABSENT)  # type: ignore[call-overload]
+        address = event.pop(self._address, _ABSENT)
         if address is _ABSENT:
             return {**self._unknown, **event}
         redaction = Redaction(address)

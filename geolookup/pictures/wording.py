@@ -67,11 +67,6 @@ def percent(share: float) -> str:
     return f"{share:.2%}".replace("%", " %")
 
 
-def kilometres(distance: float) -> str:
-    """Return a distance in km with one decimal."""
-    return f"{distance:,.1f}"
-
-
 def unit(family: str, noun: str) -> str:
     """Return what a family is counted in, as shown: "IPv4 addresses" of ipv4."""
     return f"{family.replace('ip', 'IP')} {noun}"

@@ -167,7 +167,7 @@ def _moved_table(name: str, part: Part) -> Table:
         (
             label,
             *(wording.percent(of.moved[level].share) for level in _LEVELS),
-            *map(wording.kilometres, (of.kilometres.p50, of.kilometres.p99)),
+            *map("{:,.1f}".format, (of.kilometres.p50, of.kilometres.p99)),
             wording.percent(known.gained.share),
         )
         for label, of, known in sides

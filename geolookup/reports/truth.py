@@ -64,5 +64,5 @@ def _rows(agreements: Mapping[str, Agreement]) -> list[Sequence[str]]:
 def _distance(title: str, part: ScoredPart) -> Sequence[str]:
     far = part.kilometres
     near = (wording.percent(share.share) for share in (far.within_50, far.within_100))
-    quantiles = map(wording.kilometres, (far.p50, far.p90, far.p99))
+    quantiles = map("{:,.1f}".format, (far.p50, far.p90, far.p99))
     return (title, wording.count(far.of), *quantiles, *near)

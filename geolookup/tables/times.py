@@ -30,8 +30,7 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 #: The attributes of ``Period`` by the member that has their values.
-_OF_PERIOD = {"abbr": "abbr", "utc_offset": "utc_offset", "utc_offset_seconds": "offset"}
-_OF_PERIOD["is_dst"] = "is_dst"
+_OF_PERIOD = {"utc_offset_seconds": "offset", **{n: n for n in ("abbr", "utc_offset", "is_dst")}}
 _TYPES = {field.member: type_of(field) for field in FIELDS if field.group == "time"}
 
 
@@ -111,8 +110,9 @@ class Clock:
             return self._columns(zone_rows.to_numpy(), has_time, members, instants.seconds)
         if self._rendered is None:
             self._rendered = self._of_zones()
-        columns = {member: self._rendered[member].take(zone_rows) for member in members}
-        if "current_timestamp" in members:  # also of rows without a zone
+        own = [member for member in members if member != "current_timestamp"]
+        columns = {member: self._rendered[member].take(zone_rows) for member in own}
+        if len(own) < len(members):  # also of rows without a zone
             columns["current_timestamp"] = array_of(np.full(len(valid), self._second), valid)
         return columns
 
