@@ -135,7 +135,7 @@ def _hint(addresses: tuple[str, ...], *, clean: bool) -> None:
                 "a network; 'geolookup prefixes --within NETWORK --by location,network --format"
                 " csv' lists its answers, 'geolookup history NETWORK' their changes"
             )
-        elif not (clean or is_address(argument)) and is_address(clean_text(argument)):
+        elif not (clean or is_address(argument)) and is_address(str(clean_text(argument))):
             hint = "an address with more text around it; pass --clean"
         elif _NAME.fullmatch(argument):
             hint = "neither an address nor a file; host names are not resolved"
