@@ -8,12 +8,15 @@ always adds error codes, and whether anything is known; both are counted.
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,6 +32,7 @@ from geolookup.errors import (
 from geolookup.files.byte_streams import STANDARD, input_name, open_output
 from geolookup.files.refused import InvalidRows
 from geolookup.files.row_streams import (
+    LINE,
     Others,
     ReadOptions,
     Rows,
@@ -174,6 +178,7 @@ class EnrichedRows:
                 codes, is_known = batch.columns[-2:]
                 is_invalid = pc.equal(codes, InvalidAddressError.code).fill_null(False)
                 invalid_rows.add(batch.column(width), is_invalid)
+                self._check_members(batch)
                 counts.rows += len(batch)
                 counts.located += is_known.true_count
                 counts.invalid += is_invalid.true_count
@@ -181,6 +186,22 @@ class EnrichedRows:
                 new = map(pa.Array.cast, batch.columns[self._new], self.schema.types[width:])
                 yield pa.record_batch([*batch.columns[:width], *new], schema=self.schema)
         counts.notes += invalid_rows.notes()
+
+    def _check_members(self, batch: pa.RecordBatch) -> None:
+        """Raise TableFileError if a line of JSON has a new member already."""
+        if LINE not in self._rows.schema.names or self._rows.names:  # whole lines of CSV
+            return
+        names = self.schema.names[len(self._rows.schema) :]
+        lines = batch.column(len(self._rows.schema) - 1)
+        # The pattern finds members of members, too.
+        pattern = f'"(?:{"|".join(map(re.escape, names))})"\\s*:'
+        for at in np.flatnonzero(np.asarray(pc.match_substring_regex(lines, pattern))).tolist():
+            twice = {*names} & json.loads(lines[at].as_py()).keys()
+            if twice:
+                number = self._rows.numbers.of(self._counts.rows + at)
+                problem = f"member {min(twice)!r} exists already"
+                name = self._rows.stream.name
+                raise TableFileError(name, problem, "pass --prefix", row=number)
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
@@ -217,6 +238,8 @@ def enrich_file(
         pa.set_cpu_count(options.threads)  # limits Arrow's own threads
     with open_table(source, read_options) as rows:
         answers = EnrichedRows(engine, rows, options, counts)
+        if target.format.name == "parquet":
+            _check_objects(answers.schema, name)
         with open_output(target.path, target.packing, force=force) as out:
             own = delimiter if is_same else None
             sink = write(out, answers.schema, WriteOptions(own, options.header, rows.names))
@@ -230,6 +253,17 @@ def enrich_file(
         counts.notes += rows.notes()
     counts.seconds = progress.seconds
     return counts
+
+
+def _check_objects(columns: Iterable[pa.Field], name: str) -> None:
+    """Raise TableFileError for objects without members: Parquet has none."""
+    for column in columns:
+        kind = column.type
+        if pa.types.is_struct(kind) and not kind.num_fields:
+            problem = "objects without members do not go into Parquet"
+            raise TableFileError(name, problem, "write JSON lines")
+        if pa.types.is_nested(kind):
+            _check_objects([kind.field(at) for at in range(kind.num_fields)], name)
 
 
 def _writer(target: TableFile) -> Any:

@@ -42,6 +42,8 @@ _ROW = re.compile(r"in row (\d+)")
 _KEY = re.compile(r"Column\(/(.+?)\)")
 #: Arrow crashes when it infers types of great depth; this is its own limit for IPC files.
 _DEEPEST = 64
+#: Floats from here on do not have all integers.
+_EXACT = 2.0**53
 _STRING = re.compile(rb'(?s)"(?:[^"\\]++|\\.)*+"?')
 _TYPES = ((bool, pa.bool_()), (str, pa.string()), (int | float, pa.float64()))
 
@@ -123,6 +125,8 @@ def read_json(stream: InputStream, options: ReadOptions) -> Rows:
             if not table.schema.equals(read):  # members that the first block lacks
                 dropped.update(path for path in paths(table.schema) if path not in paths(read))
                 table = parse(lines, read)
+            if options.others == "typed":
+                _check_integers(table, lines)
             columns = [column.combine_chunks() for column in table.columns]
             yield pa.record_batch([*columns, lines.texts] if has_lines else columns, schema=schema)
 
@@ -131,11 +135,17 @@ def read_json(stream: InputStream, options: ReadOptions) -> Rows:
     return Rows(schema, explained, numbers=numbers, dropped=dropped)
 
 
-def _texts(schema: pa.Schema) -> Iterator[pa.Field]:
-    """Yield columns; nulls, and texts in the form of timestamps, are texts."""
-    for column in schema:
-        is_text = pa.types.is_timestamp(column.type) or pa.types.is_null(column.type)
-        yield column.with_type(pa.string()) if is_text else column
+def _texts(columns: Iterable[pa.Field]) -> Iterator[pa.Field]:
+    """Yield columns; nulls, and texts in the form of timestamps, are texts, also in values."""
+    for column in columns:
+        kind = column.type
+        if pa.types.is_timestamp(kind) or pa.types.is_null(kind):
+            kind = pa.string()
+        elif pa.types.is_struct(kind):
+            kind = pa.struct([*_texts(kind)])
+        elif pa.types.is_list(kind):
+            kind = pa.list_(*_texts([kind.value_field]))
+        yield column.with_type(kind)
 
 
 def _types_of_members(lines: Lines, keys: tuple[str, ...]) -> dict[str, pa.DataType | None]:
@@ -217,6 +227,20 @@ def _check_values(lines: Lines) -> None:
         if np.cumsum(steps).max(initial=0) > _DEEPEST:
             problem = f"values are nested deeper than {_DEEPEST}, or a bracket is not closed"
             raise TextError(problem, "flatten or repair them", int(lines.numbers[at]))
+
+
+def _check_integers(table: pa.Table, lines: Lines) -> None:
+    """Raise TextError for a long integer in a column of floats, which would change it."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not pa.types.is_floating(column.type):
+            continue
+        integer = re.compile(rb"%b\s*:\s*-?\d+\s*[,}]" % re.escape(json.dumps(name).encode()))
+        is_long = pc.greater_equal(pc.abs(column), _EXACT).fill_null(False)
+        for at in np.flatnonzero(is_long.to_numpy()).tolist():
+            if integer.search(lines.texts[at].as_py()):
+                member = "a member" if holds_address(name) else f"member {name!r}"
+                problem = f"{member} has an integer too large for its column"
+                raise TextError(problem, "write it in quotes", int(lines.numbers[at]))
 
 
 def _error(lines: Lines, cause: str = "") -> TextError:

@@ -262,6 +262,8 @@ def _w3c(blocks: Iterator[Lines], fields: bytes, options: ReadOptions) -> Rows:
             texts = texts.cast(_TEXT, safe=False)
             times = pc.strptime(texts, "%Y-%m-%d %H:%M:%S", "s", error_is_null=True)
             columns[TIME] = times.cast(_SECONDS)
+            is_absent = pc.equal(columns["date"], b"-")
+            wrong |= np.asarray(pc.and_not(times.is_null(), is_absent).fill_null(False))
         if STATUS in columns:
             wrong |= ~np.asarray(
                 pc.match_substring_regex(columns[STATUS], _STATUS).fill_null(False)

@@ -308,6 +308,28 @@ def test_addresses_in_members_of_objects(sample: Engine, tmp_path: Path) -> None
     assert "no column 'request.remote.IP'; did you mean --ip-column 'request.remote.ip'?" in told
 
 
+def test_values_of_json_stay(sample: Engine, tmp_path: Path) -> None:
+    """In other formats too: texts like times, long integers, empty objects, our names."""
+    text = b'{"ip":"8.8.8.8","o":{"t":"2020-01-01T00:00:00Z"},"l":["2020-01-01"]}\n'
+    source, made = tmp_path / "a.jsonl", tmp_path / "a.parquet"
+    source.write_bytes(text)
+    enrich(sample, source, made, _ASN)
+    row = read(made.read_bytes(), "parquet")[0]
+    assert (row["o"], row["l"]) == ({"t": "2020-01-01T00:00:00Z"}, ["2020-01-01"])
+    for line, target, told in (
+        ('{"ip":"8.8.8.8","n":12345678901234567890}', "csv", "row 1: member 'n' has an integer"),
+        ('{"ip":"8.8.8.8","n":1.5}\n{"n":9007199254740993 }', "csv", "row 2: member 'n' has"),
+        ('{"ip":"8.8.8.8","o":[{"e":{}}]}', "parquet", "objects without members"),
+        ('{"ip":"8.8.8.8"}\n{"network_asn":1}', "jsonl", "row 2: member 'network_asn' exists"),
+    ):
+        source.write_text(line, encoding="utf-8")
+        with pytest.raises(TableFileError, match=told):
+            enrich(sample, source, tmp_path / f"out.{target}", _ASN)
+    source.write_text('{"ip":"8.8.8.8","n":1e300,"o":{"network_asn":1}}', encoding="utf-8")
+    for target in ("csv", "c.jsonl"):
+        assert enrich(sample, source, tmp_path / f"out.{target}", _ASN).located == 1
+
+
 def test_members_that_occur_late_are_named(sample: Engine, tmp_path: Path) -> None:
     rows = '{"ip":"8.8.8.8","o":{"a":1}}\n' * 200_000 + '{"ip":"8.8.8.8","n":1,"o":{"b":2}}\n'
     (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
