@@ -129,17 +129,24 @@ def prefixes(
     with options.open_dataset(dataset) as engine:
         data = state_of(engine).dataset
 
-        def select(dataset: Dataset) -> Selection:
-            conditions = read_conditions(dataset, where, "prefixes", not_)
+        def select(dataset: Dataset, call: str) -> Selection:
+            """Select the ranges of a dataset; exits with status 2 for a column that it lacks."""
+            conditions = read_conditions(dataset, where, call, not_)
             only = int(family) if family else None
-            return Selection(
-                dataset, conditions, by=by, within=within, family=only, aggregate=aggregate
-            )
+            try:
+                return Selection(
+                    dataset,
+                    conditions,
+                    call,
+                    by=by,
+                    within=within,
+                    family=only,
+                    aggregate=aggregate,
+                )
+            except ValueError as error:
+                fail(str(error))
 
-        try:
-            selection = select(data)
-        except ValueError as error:
-            fail(str(error))
+        selection = select(data, "prefixes")
         with _output_stream(output, force=force) as stream:
             note_absent_values(data, selection.conditions)
             options.note_age(engine)
@@ -175,7 +182,7 @@ def _chosen_names(syntax: Syntax, names: Mapping[str, str | None]) -> dict[str, 
 
 
 def _changes(
-    since: str, select: Callable[[Dataset], Selection], syntax: Syntax, current: Lists
+    since: str, select: Callable[[Dataset, str], Selection], syntax: Syntax, current: Lists
 ) -> tuple[Lists, Lists]:
     """Return what was added and removed since a written list, or since another dataset."""
     from geolookup.prefixes.lists import changes, lists, read_list
@@ -183,7 +190,7 @@ def _changes(
     path = Path(dataset_path(since))
     if path.is_dir():
         with geolookup.open(path) as former:
-            old = lists(select(state_of(former).dataset), syntax.entries)
+            old = lists(select(state_of(former).dataset, f"--since {since}"), syntax.entries)
             changed = changes(old, current)
     else:
         changed = changes(read_list(path, syntax), current)

@@ -115,7 +115,7 @@ def test_a_signal_leaves_no_files(pair: tuple[str, str], truth: str, tmp_path: P
     """The process waits where it renames the dataset that it compiled of the truth."""
     args = ("score", pair[0], "--truth", truth)
     with held("os.rename", "/truth", *args, TMPDIR=str(tmp_path)) as process:
-        assert list(tmp_path.glob("*/*/manifest.json"))
+        assert list(tmp_path.rglob("manifest.json"))
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []

@@ -152,7 +152,7 @@ def test_a_terminal_shows_rows_speed_and_time_left(tmp_path: Path) -> None:
     args = ("enrich", str(source), "--output", str(tmp_path / "out.csv"), *OPTIONS)
     shown, status = terminal(*args)
     assert status == 0
-    assert re.search(r"\r\x1b\[K[\d,]+ rows  [\d,]+ rows/s  \d+:\d\d left", shown)
+    assert re.search(r"\r\x1b\[K[\d,]+ rows  [\d,]+ rows/s  \d+:\d\d:\d\d left", shown)
     line, closing = shown.rpartition("\r\x1b[K")[::2]
     assert line
     assert re.search(r"^[\d,]+ rows, [\d,]+ located", closing, re.MULTILINE)

@@ -102,7 +102,6 @@ CASES = {
     PREFIXES + "--where country=AT": WITHOUT_WHERE,
     PREFIXES + "--where=country=AT": WITHOUT_WHERE,
     PREFIXES + "own.site_i=HQ -d own": "no column 'own.site_i'; did you mean 'own.site_id'?",
-    "prefixes own.site_id=HQ -d own --since data": "no column own.site_id of type text; name a",
     "prefixes --by asn": "--by is for csv and json: cidr has no values",
     "prefixes --format nft --name 'a; flush ruleset'": "--name 'a; flush ruleset' is not a",
     "prefixes --format nft --name 'a\nb'": r"--name 'a\\nb' is not a letter, then",

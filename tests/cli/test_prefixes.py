@@ -123,7 +123,7 @@ def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
     same = run(*new, "--since", folders[1], "--format", "ipset")
     assert (same.returncode, same.stdout) == (0, "")
     own = ("prefixes", "own.site_id=HQ", "--dataset", str(own_dataset()), "--since", folders[1])
-    assert refusal(*own).startswith("prefixes: the dataset has no column 'own.site_id'")
+    assert refusal(*own).startswith(f"--since {own[-1]}: the dataset has no column 'own.site_id'")
 
 
 EXPORT = ("export", str(SMALL), "--format")

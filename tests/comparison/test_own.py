@@ -71,8 +71,8 @@ def test_columns_added_removed_and_retyped_are_told(pair: tuple[Path, Path]) -> 
     # IPv6 in networks of /64: half of the first is B, half unknown; the second is the same. The
     # counts 3 1.5 1.5 0.5 1.5 are whole numbers, at least 1.
     site = result.parts["ipv6"].fields["own.site"]
-    counts = (site.old, site.new, site.both, site.changed, site.null_gained)
-    assert counts == (3, 2, 2, 1, 2)
+    counts = [site.old, site.new, site.both, site.changed, site.null_gained]
+    assert counts == [3, 2, 2, 1, 2]
     # Special-purpose space is no part of what the contract's fields cover.
     assert result.parts["ipv4"].coverage.old == 0
     report = "\n".join(lines(result))
