@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -194,21 +195,25 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
     if schema is None or unexpected == "infer":  # Arrow makes types that are as deep as the values
         _check_values(lines)
     try:
-        data = bytes_of(join(lines.texts, b"\n"))
-        table = arrow_json.read_json(
-            pa.BufferReader(data),
-            # One block: an object is never cut at the end of a block.
-            arrow_json.ReadOptions(use_threads=False, block_size=max(data.size, 1)),
-            arrow_json.ParseOptions(
-                explicit_schema=schema,
-                unexpected_field_behavior="infer" if schema is None else unexpected,
-            ),
-        )
+        table = _read(lines.texts, schema, unexpected)
     except pa.ArrowInvalid as error:
-        raise _error(lines, str(error)) from None  # Arrow's text quotes cells
+        raise _error(lines, error, schema, unexpected) from None  # Arrow's text quotes cells
     if table.num_rows != len(lines.texts):  # "{} {}" in one line is two objects for Arrow
         raise _error(lines)
     return table
+
+
+def _read(texts: pa.Array, schema: pa.Schema | None, unexpected: str) -> pa.Table:
+    data = bytes_of(join(texts, b"\n"))
+    return arrow_json.read_json(
+        pa.BufferReader(data),
+        # One block: an object is never cut at the end of a block.
+        arrow_json.ReadOptions(use_threads=False, block_size=max(data.size, 1)),
+        arrow_json.ParseOptions(
+            explicit_schema=schema,
+            unexpected_field_behavior="infer" if schema is None else unexpected,
+        ),
+    )
 
 
 def _check_values(lines: Lines) -> None:
@@ -243,16 +248,30 @@ def _check_integers(table: pa.Table, lines: Lines) -> None:
                 raise TextError(problem, "write it in quotes", int(lines.numbers[at]))
 
 
-def _error(lines: Lines, cause: str = "") -> TextError:
+def _error(
+    lines: Lines,
+    cause: Exception | None = None,
+    schema: pa.Schema | None = None,
+    unexpected: str = "ignore",
+) -> TextError:
     """Return the error for the first line that is no object, or for the cause that Arrow states."""
     for number, text in zip(lines.numbers, lines.texts, strict=True):
         if _object(text.as_py()) is None:
             return _no_object(number)
-    row, key = _ROW.search(cause), _KEY.search(cause)
+    row, key = _ROW.search(str(cause)), _KEY.search(str(cause))
     member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
     problem = f"{member} changes its type, occurs twice or is malformed"
-    number = int(lines.numbers[int(row[1])]) if row else None
-    return TextError(problem, "write each once, with one type", number)
+
+    def is_refused(count: int) -> bool:
+        try:
+            _read(lines.texts[:count], schema, unexpected)
+        except pa.ArrowInvalid:
+            return True
+        return False
+
+    # Arrow does not state the row of a value that it cannot convert: the first lines that it refuses.
+    at = int(row[1]) if row else bisect_left(range(1, len(lines.texts)), True, key=is_refused)
+    return TextError(problem, "write each once, with one type", int(lines.numbers[at]))
 
 
 def _no_object(line: int) -> TextError:
