@@ -43,8 +43,8 @@ _ROW = re.compile(r"in row (\d+)")
 _KEY = re.compile(r"Column\(/(.+?)\)")
 #: Arrow crashes when it infers types of great depth; this is its own limit for IPC files.
 _DEEPEST = 64
-#: Floats from here on do not have all integers.
-_EXACT = 2.0**53
+#: What a line with an integer has that floats may not have: from 2^53 on, that is 16 digits.
+_LONG = "(^|[^0-9.])[0-9]{16}"
 _STRING = re.compile(rb'(?s)"(?:[^"\\]++|\\.)*+"?')
 _TYPES = ((bool, pa.bool_()), (str, pa.string()), (int | float, pa.float64()))
 
@@ -127,7 +127,7 @@ def read_json(stream: InputStream, options: ReadOptions) -> Rows:
                 dropped.update(path for path in paths(table.schema) if path not in paths(read))
                 table = parse(lines, read)
             if options.others == "typed":
-                _check_integers(table, lines)
+                _check_integers(table.schema, lines)
             columns = [column.combine_chunks() for column in table.columns]
             yield pa.record_batch([*columns, lines.texts] if has_lines else columns, schema=schema)
 
@@ -234,18 +234,29 @@ def _check_values(lines: Lines) -> None:
             raise TextError(problem, "flatten or repair them", int(lines.numbers[at]))
 
 
-def _check_integers(table: pa.Table, lines: Lines) -> None:
-    """Raise TextError for a long integer in a column of floats, which would change it."""
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if not pa.types.is_floating(column.type):
-            continue
-        integer = re.compile(rb"%b\s*:\s*-?\d+\s*[,}]" % re.escape(json.dumps(name).encode()))
-        is_long = pc.greater_equal(pc.abs(column), _EXACT).fill_null(False)
-        for at in np.flatnonzero(is_long.to_numpy()).tolist():
-            if integer.search(lines.texts[at].as_py()):
-                member = "a member" if holds_address(name) else f"member {name!r}"
+def _check_integers(schema: pa.Schema, lines: Lines) -> None:
+    """Raise TextError for an integer that a column or a member of floats would change."""
+    is_long = pc.match_substring_regex(lines.texts, _LONG)
+    for at in np.flatnonzero(is_long.to_numpy(zero_copy_only=False)).tolist():
+        members = json.loads(lines.texts[at].as_py())
+        for column in schema:
+            if _is_changed(members.get(column.name), column.type):
+                member = "a member" if holds_address(column.name) else f"member {column.name!r}"
                 problem = f"{member} has an integer too large for its column"
                 raise TextError(problem, "write it in quotes", int(lines.numbers[at]))
+
+
+def _is_changed(value: Any, kind: pa.DataType) -> bool:
+    if isinstance(value, dict):
+        return any(_is_changed(value.get(field.name), field.type) for field in kind)
+    if isinstance(value, list):
+        return any(_is_changed(item, kind.value_type) for item in value)
+    if type(value) is not int or not pa.types.is_floating(kind):
+        return False
+    try:
+        return int(float(value)) != value
+    except OverflowError:
+        return True
 
 
 def _error(
@@ -269,7 +280,7 @@ def _error(
             return True
         return False
 
-    # Arrow does not state the row of a value that it cannot convert: the first lines that it refuses.
+    # Arrow states no row of a value that it cannot convert: it ends the fewest refused lines.
     at = int(row[1]) if row else bisect_left(range(1, len(lines.texts)), True, key=is_refused)
     return TextError(problem, "write each once, with one type", int(lines.numbers[at]))
 

@@ -319,6 +319,7 @@ def test_values_of_json_stay(sample: Engine, tmp_path: Path) -> None:
     for line, target, told in (
         ('{"ip":"8.8.8.8","n":12345678901234567890}', "csv", "row 1: member 'n' has an integer"),
         ('{"ip":"8.8.8.8","n":1.5}\n{"n":9007199254740993 }', "csv", "row 2: member 'n' has"),
+        ('{"ip":"8.8.8.8","o":[{"n":9007199254740993},{"n":0.5}]}', "csv", "row 1: member 'o' has"),
         ('{"ip":"8.8.8.8","o":[{"e":{}}]}', "parquet", "objects without members"),
         ('{"ip":"8.8.8.8"}\n{"network_asn":1}', "jsonl", "row 2: member 'network_asn' exists"),
     ):
