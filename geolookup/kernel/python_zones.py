@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from importlib import import_module
@@ -73,8 +74,10 @@ def _rules(zone: str) -> ZoneInfo:
         raise ValueError("a truncated file")
     # The class in Python goes first, and raises for damaged bytes: the one in C, which answers ten
     # times faster, can read outside its memory for these.
-    import_module("zoneinfo._zoneinfo").ZoneInfo.from_file(BytesIO(file.data))
-    return ZoneInfo.from_file(BytesIO(file.data))
+    rules: ZoneInfo = import_module("zoneinfo._zoneinfo").ZoneInfo.from_file(BytesIO(file.data))
+    with suppress(ValueError):  # CPython 3.11.2 refuses hours of three digits in C
+        return ZoneInfo.from_file(BytesIO(file.data))
+    return rules
 
 
 def _is_whole(data: bytes, begin: int = 0, width: int = 4) -> bool:
