@@ -27,9 +27,14 @@ _NETWORK = "([0-9]+\\.[0-9.]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)(/[0-9]+)?"
 #: Without a sample, the patterns are constants, or stand in a table of ours and match a word.
 _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
     "geolookup.export.outputs._is_written_by": [],
+    "geolookup.files.logs.read_log": [(r"\?P<(?!(?:ip|time|status)>)\w+>", True)],
     "geolookup.files.text_blocks._patterns": [
         (rf"(?:{_CELL}(?:,{_CELL})*+(?:\n|\r\n|\r(?=[^\n])))*+", False),
         (r'(?:(?<=[\r\n,])|\A)"(?:[^"]++|"")*+(")?', True),
+    ],
+    "geolookup.filesystem.signatures._first": [
+        (r"(?:[^\0]\0{3}){4}|(?:\0{3}[^\0]){4}", False),
+        (r"(?:[^\0]\0){4}|(?:\0[^\0]){4}", False),
     ],
     "geolookup.integrations.redaction._without": [
         (r"(?<![0-9A-Fa-f])(?:2001:db8:0:0::1|2001:db8::1|192\.0\.2\.1)(?![0-9A-Fa-f])", True),
