@@ -13,21 +13,20 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from geolookup.contract import envelope, fields
 from geolookup.contract.address import canonical, effective, parse
-from geolookup.contract.fields import COUNTRY_MEMBERS, CURRENCY_MEMBERS, NAMES, OWN
-from geolookup.contract.localtime import time_object
+from geolookup.contract.fields import NAMES, OWN
 from geolookup.contract.paths import unknown_field
 from geolookup.contract.special import is_private
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.answers import copy_value
-from geolookup.kernel.python_zones import period
+from geolookup.kernel.python_rows import as_json, copy, located, located_json, network, time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from geolookup.contract.envelope import Object
     from geolookup.contract.types import Data, Envelope
@@ -35,11 +34,6 @@ if TYPE_CHECKING:
     from geolookup.kernel.columns import I32, U32
 
 _CACHED = 8192  # rows of a table; a row takes about 1 kB
-#: The members that are lists; all are of a location.
-_LISTS = [f.member for f in fields.FIELDS if f.type == fields.TEXTS and f.group == "location"]
-_T = TypeVar("_T")
-#: A location, its currency, and the row of its zone.
-Located = tuple[_T, _T, int]
 
 
 class Match(NamedTuple):
@@ -65,13 +59,13 @@ class State:
         # The caches do not refer to the state: without a reference cycle its files close as soon
         # as the last reader ends.
         cached, recent = lru_cache(_CACHED), lru_cache(1024)
-        self._locations = cached(partial(_located, dataset, cached(dataset.countries.members)))
-        self._networks = cached(partial(_network, dataset))
-        self._times = recent(partial(_time, dataset, dataset.zones()))
+        self._locations = cached(partial(located, dataset, cached(dataset.countries.members)))
+        self._networks = cached(partial(network, dataset))
+        self._times = recent(partial(time, dataset, dataset.zones()))
         # The same as JSON.
-        self._locations_json = cached(partial(_located_json, self._locations))
-        self._networks_json = cached(partial(_json, self._networks))
-        self._times_json = recent(partial(_json, self._times))
+        self._locations_json = cached(partial(located_json, self._locations))
+        self._networks_json = cached(partial(as_json, self._networks))
+        self._times_json = recent(partial(as_json, self._times))
         own_paths = [field.path for field in dataset.schema.own]
         #: the path of each name of a field or group
         self._paths = NAMES | {path: path for path in own_paths and (OWN, *own_paths)}
@@ -96,7 +90,7 @@ class State:
         """Return data without ip, ip_type and time; the caller may change it."""
         location, currency, _zone = self._locations(location_row)
         network = self._networks(network_row)
-        return {"location": _copy(location), "currency": currency.copy(), "network": network.copy()}
+        return {"location": copy(location), "currency": currency.copy(), "network": network.copy()}
 
     # --- columns
 
@@ -229,7 +223,7 @@ class State:
         return {
             "ip": match.echo,
             "ip_type": "ipv4" if match.family == 4 else "ipv6",
-            "location": _copy(location),
+            "location": copy(location),
             "time": self._times(zone, second).copy(),
             "currency": currency.copy(),
             "network": self._networks(match.network).copy(),
@@ -247,7 +241,7 @@ class State:
             values = location if group == "location" else currency
             if group == "time":  # a zone file may be damaged: other values do not need it
                 values = self._times(zone, second)
-        return copy_value(values.get(member)) if member else _copy(values)
+        return copy_value(values.get(member)) if member else copy(values)
 
     def _own(self, ip: object) -> Object | None:
         """Return the own columns of an address; None if it is malformed.
@@ -292,47 +286,6 @@ class State:
         """Return an own column by its path, or all of them; None if the address is malformed."""
         columns, member = self._own(ip), path.partition(".")[2]
         return columns[member] if columns is not None and member else columns
-
-
-def _located(dataset: Dataset, countries: Callable[[int], Object], row: int) -> Located[Any]:
-    """Return the location and the currency of a location row, and the row of its zone."""
-    try:
-        country = countries(dataset.location_countries[row])
-        zone = dataset.location_zones[row]
-    except IndexError:
-        raise outside(dataset.path) from None
-    location = {name: country[name] for name in COUNTRY_MEMBERS} | dataset.locations.members(row)
-    return location, {name: country[name] for name in CURRENCY_MEMBERS}, zone
-
-
-def _located_json(located: Callable[[int], Located[Any]], row: int) -> Located[bytes]:
-    location, currency, zone = located(row)
-    return envelope.to_json(location), envelope.to_json(currency), zone
-
-
-def _network(dataset: Dataset, row: int) -> Any:
-    """Return a network; an unknown asn is left out."""
-    network = dataset.networks.members(row).items()
-    return {name: value for name, value in network if name != "asn" or value is not None}
-
-
-def _time(dataset: Dataset, zones: list[str | None], zone: int, second: int) -> Any:
-    if zone >= len(zones):
-        raise outside(dataset.path)
-    return time_object(zones[zone], period(zones[zone], second), second)
-
-
-def _json(read: Callable[..., Any], *row: int) -> bytes:
-    return envelope.to_json(read(*row))
-
-
-def _copy(values: Any) -> Any:
-    """Copy a group: the caller may change it and its lists."""
-    copy = values.copy()
-    for name in _LISTS:
-        if name in copy:
-            copy[name] = copy_value(copy[name])
-    return copy
 
 
 def _pair(ips: list[object], seconds: int | list[int]) -> Iterator[tuple[object, int]]:
