@@ -1,8 +1,9 @@
-"""Backups that someone changed: refused in one line, and the live accounts stay."""
+"""Backups: those that someone changed are refused in one line, and the live accounts stay."""
 
 from __future__ import annotations
 
 import sqlite3
+import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from geolookup.errors import AccountsError
 from geolookup.gate import open_accounts
+from tests.cli.program import umask
 from tests.damage import limited_files
 from tests.gate.conftest import Open
 from tests.internals.gate import AccountsFile, back_up, restore
@@ -39,6 +41,28 @@ INVALID = (
     *("log SET action = 'deleted'", "log SET uid = -1", "log SET uid = 1 << 33"),
     *("log SET at = x'00'", "log SET key = '192.0.2.1'", "log SET detail = x'00'"),
 )
+#: What a value may be at most, and at least.
+BOUNDS = (
+    (
+        "UPDATE account SET id = 1 << 53 WHERE id = 2; UPDATE key SET account = 1 << 53"
+        " WHERE account = 2; UPDATE account SET used = (1 << 53) - 1"
+    ),
+    "UPDATE account SET used = 0, created = 253402300799999999, name = hex(zeroblob(99)) || id",
+    "UPDATE key SET created = -62135596800000000, expires = 253402300799999999, revoked = 1",
+    "UPDATE log SET account = NULL, uid = 0, user = '', detail = hex(zeroblob(500)), key = NULL",
+    "UPDATE key SET expires = NULL; UPDATE log SET uid = (1 << 32) - 1, detail = NULL",
+    "DELETE FROM key; DELETE FROM account; DELETE FROM log",
+)
+MANY_ACCOUNTS = """
+WITH RECURSIVE number(id) AS (SELECT 10 UNION ALL SELECT id + 1 FROM number WHERE id < 2000)
+INSERT INTO account (id, name, plan, created)
+SELECT number.id, 'account ' || number.id, plan, created FROM number, account WHERE account.id = 1
+"""
+
+
+def run(file: Path, script: str) -> None:
+    with closing(sqlite3.connect(file)) as db:
+        db.executescript(f"PRAGMA ignore_check_constraints = on; {script}")
 
 
 def dump(file: Path) -> list[str]:
@@ -53,24 +77,19 @@ def url(file: Path) -> str:
 
 @pytest.fixture
 def backup(url: str, tmp_path: Path, worker: Open) -> Path:
-    """A backup of two accounts; a third was created later."""
+    """A backup of two accounts in use; a third was created later."""
     accounts = worker()
     for name in ("Acme", "Other"):
         accounts.create_key(name, "mid")
-    back_up(url, tmp_path / "backup")
+    assert back_up(url, tmp_path / "backup") == "accounts: 2, keys: 2"
     accounts.create_key("Late", "mid")
     accounts.close()
     return tmp_path / "backup"
 
 
-def forge(backup: Path, script: str) -> None:
-    with closing(sqlite3.connect(backup)) as db:
-        db.executescript(f"PRAGMA ignore_check_constraints = on; {script}")
-
-
 @pytest.mark.parametrize("script", [*FORGED, *(f"UPDATE {change}" for change in INVALID)])
 def test_a_forged_backup_changes_nothing(script: str, backup: Path, url: str, file: Path) -> None:
-    forge(backup, script)
+    run(backup, script)
     before, fresh = dump(file), file.with_name("fresh.db")
     for target in (url, f"sqlite:///{fresh}"):
         with pytest.raises(AccountsError) as refused:
@@ -92,27 +111,9 @@ def test_another_program_writes_no_invalid_row(change: str, backup: Path) -> Non
         db.execute(f"UPDATE {change}")
 
 
-#: What a value may be at most, and at least.
-BOUNDS = (
-    (
-        "UPDATE account SET id = 1 << 53 WHERE id = 2; UPDATE key SET account = 1 << 53"
-        " WHERE account = 2; UPDATE account SET used = (1 << 53) - 1"
-    ),
-    (
-        "UPDATE account SET used = 0, created = 253402300799999999, name = id || hex(zeroblob(99))"
-        " || 'a'"
-    ),
-    "UPDATE key SET created = -62135596800000000, expires = 253402300799999999, revoked = 1",
-    "UPDATE key SET expires = NULL; UPDATE log SET key = NULL, uid = NULL, detail = NULL",
-    "UPDATE log SET account = NULL, uid = 0, user = '', detail = hex(zeroblob(500))",
-    "UPDATE log SET uid = (1 << 32) - 1",
-    "DELETE FROM key; DELETE FROM account; DELETE FROM log",
-)
-
-
 @pytest.mark.parametrize("script", BOUNDS)
 def test_values_at_their_bounds_are_restored(script: str, backup: Path, url: str) -> None:
-    forge(backup, script)
+    run(backup, script)
     content = restore(url, backup)
     with open_accounts(url) as accounts:
         assert content == f"accounts: {len(accounts.usage())}, keys: {len(accounts.keys())}"
@@ -129,30 +130,30 @@ def test_a_restore_that_fails_late_changes_nothing(
         with pytest.raises(AccountsError, match=f"{file}: database is locked"):
             restore(url, backup)
     assert dump(file) == before
-    with closing(sqlite3.connect(file)) as db:
-        db.execute("CREATE TRIGGER more AFTER INSERT ON key BEGIN DELETE FROM log; END")
+    run(file, "CREATE TRIGGER more AFTER INSERT ON key BEGIN DELETE FROM log; END")
     before = dump(file)
-    with pytest.raises(AccountsError, match=f"{file}: its trigger 'more'"):
-        restore(url, backup)
+    for change in (lambda: restore(url, backup), lambda: back_up(url, file.with_name("new"))):
+        with pytest.raises(AccountsError, match=f"{file}: its trigger 'more'"):
+            change()
     assert dump(file) == before
+    assert not file.with_name("new").exists()
 
 
-MANY_ACCOUNTS = """
-WITH RECURSIVE number(id) AS (SELECT 10 UNION ALL SELECT id + 1 FROM number WHERE id < 2000)
-INSERT INTO account (id, name, plan, created)
-SELECT number.id, 'account ' || number.id, plan, created FROM number, account WHERE account.id = 1
-"""
-
-
-def test_a_full_disk_changes_nothing(backup: Path, url: str, file: Path, tmp_path: Path) -> None:
+def test_a_full_disk_changes_nothing(backup: Path, url: str, file: Path) -> None:
     """A limit on the size of files stands for the disk; the log's index of 32 KiB still fits."""
-    with closing(sqlite3.connect(backup)) as db:
-        db.executescript(MANY_ACCOUNTS)
-    before, names = dump(file), {path.name for path in tmp_path.iterdir()}
-    for target in (file, tmp_path / "fresh.db"):
+    run(backup, MANY_ACCOUNTS)
+    before, fresh = dump(file), file.with_name("fresh.db")
+    for target in (file, fresh):
         with limited_files(40_000), pytest.raises(AccountsError) as refused:
             restore(f"sqlite:///{target}", backup)
         assert str(refused.value).startswith(f"{target}: ")
         assert "\n" not in str(refused.value)
         assert dump(file) == before
-        assert {path.name for path in tmp_path.iterdir()} == names
+    # A missing file is an empty one now, which no service takes for accounts, until it is restored.
+    with open_accounts(f"sqlite:///{fresh}") as accounts, pytest.raises(AccountsError, match="not"):
+        accounts.keys()
+    with umask(0):
+        restore(f"sqlite:///{fresh}", backup)
+    (entry,) = {*dump(fresh)} - {*dump(backup)}
+    assert "'restored'" in entry
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (fresh, backup)] == [0o600] * 2
