@@ -35,7 +35,6 @@ from geolookup.kernel.lookups import state_of
 @table_options.times()
 @table_options.as_of_column
 @options.dataset
-@options.age_notice
 @click.option(
     "--threads", metavar="N", type=click.IntRange(min=1), help="Threads. [default: one per core]"
 )

@@ -27,7 +27,6 @@ _PLACE_MEMBERS = ("city_name", "region_name", "country_code", "time_zone")
 @command("explain")
 @click.argument("addresses", metavar="IP...", nargs=-1, required=True)
 @options.dataset
-@options.age_notice
 @options.as_json("Print one line of JSON for each IP.")
 def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> None:
     """Print each layer of the answer for each IP, and the source that decided it.

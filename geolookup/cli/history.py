@@ -34,7 +34,6 @@ _WIDTH = 28
 @command("history")
 @click.argument("addresses", metavar="IP|PREFIX...", nargs=-1, required=True)
 @options.plain_dataset
-@options.age_notice
 @options.fields("compare", "all")
 @table_options.clean
 @options.as_json("Print one line of JSON for each IP or PREFIX.")

@@ -44,7 +44,6 @@ _color = click.option(
 )
 @_color
 @options.dataset
-@options.age_notice
 def annotate(source: str, template: str, color: str, dataset: str | None) -> None:
     """Write FILE, any text, with a tag in brackets after each of its addresses.
 
@@ -95,7 +94,6 @@ def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
 @click.option("-c", "--count", is_flag=True, help="Print only the number of kept lines.")
 @_color
 @options.dataset
-@options.age_notice
 def grep(
     source: str,
     where: tuple[str, ...],

@@ -13,7 +13,6 @@ from geolookup.kernel.lookups import state_of
 @command("lookup")
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
 @options.dataset
-@options.age_notice
 @options.fields("print", "all")
 @options.at
 @table_options.clean

@@ -15,7 +15,6 @@ from geolookup.cli import fail
 from geolookup.contract.localtime import instant
 from geolookup.store.paths import dataset_path
 from geolookup.store.pointer import KEEP, KEEP_UNPACKED
-from geolookup.store.requirements import AGE_NOTICE
 
 if TYPE_CHECKING:
     from geolookup.contract.fields import Field
@@ -255,12 +254,6 @@ at = click.option(
 )
 
 
-def _hide_age_notice(_context: object, _option: object, value: bool) -> None:
-    if value:
-        # The workers of a server inherit the environment.
-        os.environ[AGE_NOTICE] = "0"
-
-
 def as_json(purpose: str = "Print JSON.") -> Callable[[F], F]:
     """Return the option ``--json``, described by ``purpose``."""
     return click.option("--json", "as_json", is_flag=True, help=purpose)
@@ -268,13 +261,6 @@ def as_json(purpose: str = "Print JSON.") -> Callable[[F], F]:
 
 dry_run = click.option(
     "--dry-run", is_flag=True, help="Print what would be done, and change nothing."
-)
-age_notice = click.option(
-    "--no-age-notice",
-    is_flag=True,
-    expose_value=False,
-    callback=_hide_age_notice,
-    help=f"Print no notice about data older than 180 days; also ${AGE_NOTICE}=0.",
 )
 
 

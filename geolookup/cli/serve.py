@@ -18,7 +18,6 @@ _LEVELS = ("debug", "info", "warning", "error")
 
 @command("serve")
 @options.dataset
-@options.age_notice
 @click.option(
     "--watch",
     type=click.FloatRange(0, min_open=True),

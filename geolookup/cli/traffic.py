@@ -46,7 +46,6 @@ _WIDTH = 50
 @table_options.top
 @options.as_json()
 @options.dataset
-@options.age_notice
 def summarize(
     source: str,
     ip_column: str,
@@ -97,7 +96,6 @@ def summarize(
     usual=5,
 )
 @options.dataset
-@options.age_notice
 @options.page_output
 def map(  # noqa: A001 - the name of the command
     source: str,
