@@ -46,7 +46,7 @@ def history(
 ) -> None:
     """Print each change of the answer for IP in a store, and the sources that decided it.
 
-    The changes are the newest first, as in `geolookup generations`: reading down leads
+    The changes are the newest first, as in `geolookup store generations`: reading down leads
     from today's answer back to the first known one. Of an IP that is printed last. A change
     begins with the time when its generation came into force. Each field has its value
     before and after, and each layer the deciding source. If the country changed, fields

@@ -82,8 +82,8 @@ def update(
     and compiled. The result is verified, compared with the current generation by the gates
     of the recipe, and published into the store. Old generations are pruned.
 
-    SOURCE may also be a file of `geolookup pack` or a mirror: the address (https://,
-    s3://, gs://) or the path of a folder that `geolookup mirror` wrote. --max-memory, --cache,
+    SOURCE may also be a file of `geolookup mirror pack` or a mirror: the address (https://,
+    s3://, gs://) or the path of a folder of `geolookup mirror write`. --max-memory, --cache,
     --download-only and --signing-key are for recipes, --limit-rate is for mirrors. A store that
     trusts no key trusts the keys of --trusted-key from now on. STORE/update.json has the
     state of the updates.

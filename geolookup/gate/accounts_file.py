@@ -93,7 +93,7 @@ class AccountsFile:
         if "unable to open" in problem:
             problem = "cannot be opened"
             if _inode(self.path) is None:
-                remedy = "create it with 'geolookup api-keys create', or correct the path"
+                remedy = "create it with 'geolookup accounts keys create', or correct the path"
             else:
                 remedy = "check the permissions of the file and its folder, or correct the path"
         if "missing" in problem:

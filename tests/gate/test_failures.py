@@ -104,8 +104,8 @@ def test_a_row_of_another_program_is_one_line(
     file: Path, plans: Path, made: list[str], statement: str, ask: str
 ) -> None:
     sql(statement)(file)
-    group = "api-keys" if ask == "list" else "accounts"
-    told = refusal(group, ask, "--accounts", f"sqlite:///{file}")
+    group = ("accounts", "keys") if ask == "list" else ("accounts",)
+    told = refusal(*group, ask, "--accounts", f"sqlite:///{file}")
     assert told.startswith(f"{file}: a row is malformed; ")
     if ask == "list":
         with open_accounts(f"sqlite:///{file}", plans) as accounts:

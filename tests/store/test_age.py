@@ -147,8 +147,8 @@ def test_one_line_on_standard_error() -> None:
     )
     assert (told.returncode, silent.returncode, silent.stderr) == (0, 0, "")
     assert told.stdout == silent.stdout
-    for command in ("info", "verify"):
-        assert run(command, str(old)).stderr == ""
+    for command in ("info", "store verify"):
+        assert run(*command.split(), str(old)).stderr == ""
 
 
 @pytest.mark.usefixtures("_today")
