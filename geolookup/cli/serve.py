@@ -10,7 +10,7 @@ import click
 
 from geolookup.cli import fail, key_options, options
 from geolookup.cli.command import command
-from geolookup.cli.options import instant_of, overlay_path
+from geolookup.cli.options import instant_of, kept
 
 _STALE = ("warn", "refuse", "tag")
 
@@ -100,5 +100,5 @@ def serve(**options: Any) -> None:
 
     of_open = signature(geolookup.open).parameters
     opening = {name: options.pop(name) for name in [*options] if name in of_open}
-    opening |= {"overlay": overlay_path(), "as_of": instant_of()}
+    opening |= {"overlay": kept("overlay"), "as_of": instant_of()}
     serve(Settings(**options, opening=opening))
