@@ -8,20 +8,18 @@ from functools import cache
 from reprlib import repr as short_repr
 
 _APPLICATION = 0x67656F6B  # "geok": marks an accounts file
-_VERSION = 3
-#: Bytes: an account with its ring of 100 stamps fits. Each decision logs one page.
+_VERSION = 4
+#: Bytes. Each decision logs one page, the one with the newest runs of its account.
 _PAGE = 1024
-#: ``log`` is the audit log; see ``audit``.
+#: ``run`` counts requests; see ``sqlite_admission``. ``log`` is the audit log; see ``audit``.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS account (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, plan TEXT NOT NULL,
-    created INTEGER NOT NULL, used INTEGER NOT NULL DEFAULT 0,
-    ring BLOB NOT NULL DEFAULT x'',
-    recent INTEGER NOT NULL DEFAULT 0, last INTEGER NOT NULL DEFAULT 0);
+    created INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS run (
-    account INTEGER NOT NULL, stamp INTEGER NOT NULL, number INTEGER NOT NULL,
-    PRIMARY KEY (account, stamp)) WITHOUT ROWID;
+    account INTEGER NOT NULL REFERENCES account, used INTEGER NOT NULL,
+    stamp INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (account, used)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS key (
     digest BLOB PRIMARY KEY, environment TEXT NOT NULL,
     account INTEGER NOT NULL REFERENCES account, created INTEGER NOT NULL,

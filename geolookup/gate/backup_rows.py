@@ -1,7 +1,7 @@
 """The rows of a backup: checked one by one, and copied into a new database.
 
 A backup can come from anywhere. So its schema must be ours, and each value must be one that
-geolookup writes. The admissions of the last second are not copied: a restore does not need them.
+geolookup writes. Runs are copied without their time: after a restore, no request is recent.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ ACCOUNTS = (
             "name": is_name,
             "plan": is_name,
             "created": is_time,
-            "used": _within(0, MAX_QUOTA),
         },
     ),
+    Table("run", {"account": _is_row, "used": _within(0, MAX_QUOTA)}),
     Table(
         "key",
         {
@@ -107,6 +107,7 @@ LOG = Table(
         "detail": _or_null(is_line),
     },
 )
+_UNCOUNTED = "SELECT 1 FROM account WHERE id NOT IN (SELECT account FROM run)"
 
 
 def check(db: sqlite3.Connection) -> None:
@@ -122,8 +123,10 @@ def copy(source: sqlite3.Connection, target: sqlite3.Connection, *tables: Table)
     """Copy the rows of tables; raise UnfitError for rows that geolookup does not write."""
     for table in tables:
         target.executemany(table.insert, _checked_rows(source, table))
-    if target.execute("PRAGMA foreign_key_check").fetchone() is not None:
-        raise UnfitError("has a key without its account")
+    for orphan in target.execute("PRAGMA foreign_key_check"):
+        raise UnfitError(f"has a {orphan[0]} without its account")
+    if target.execute(_UNCOUNTED).fetchone() is not None:
+        raise UnfitError("has an account without its usage")
 
 
 def _checked_rows(source: sqlite3.Connection, table: Table) -> Iterator[tuple[object, ...]]:

@@ -39,8 +39,8 @@ _KEY = (
     " FROM key JOIN account ON account.id = account"
 )
 _USAGE = (
-    "SELECT name, plan, account.created, used, count(digest) FROM account"
-    " LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
+    "SELECT name, plan, account.created, (SELECT max(used) FROM run WHERE run.account = id),"
+    " count(digest) FROM account LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
 )
 #: Seconds before a step is retried, doubled each time up to the second number.
 _FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
@@ -83,9 +83,12 @@ class SQLiteStore:
         def step(db: sqlite3.Connection) -> str:
             with self._durable(db), transaction(db):
                 account = (key.name, key.plan, key.created)
-                db.execute(
+                added = db.execute(
                     "INSERT OR IGNORE INTO account (name, plan, created) VALUES (?, ?, ?)", account
                 )
+                if added.rowcount:
+                    run = "INSERT INTO run (account, used) VALUES (?, 0)"
+                    db.execute(run, (added.lastrowid,))
                 statement = "SELECT id, plan FROM account WHERE name = ?"
                 number, plan = db.execute(statement, (key.name,)).fetchone()
                 if plan == key.plan:

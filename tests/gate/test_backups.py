@@ -17,18 +17,20 @@ from tests.internals.gate import AccountsFile, back_up, restore
 #: What makes another file of a backup, and a word of the refusal.
 FORGED = {
     "a trigger": (
-        "CREATE TRIGGER more AFTER INSERT ON key BEGIN UPDATE account SET used = 0; END",
+        "CREATE TRIGGER more AFTER INSERT ON key BEGIN UPDATE run SET used = 0; END",
         "has another trigger 'more'",
     ),
     "a table": ("CREATE TABLE more (a)", "has another table 'more'"),
     "a table that is a view": (
-        "DROP TABLE run; CREATE VIEW run AS SELECT 1 AS account, 2 AS stamp, 3 AS number",
+        "DROP TABLE run; CREATE VIEW run AS SELECT 1 AS account, 2 AS used, 3 AS stamp",
         "has another view 'run'",
     ),
     "a column more": ("ALTER TABLE account ADD COLUMN more", "has another table 'account'"),
     "another program's": ("PRAGMA application_id = 1", "not an accounts file"),
     "another version": ("PRAGMA user_version = 2", "version 2"),
-    "negative usage": ("UPDATE account SET used = -1", "account, row 1: used is -1"),
+    "negative usage": ("UPDATE run SET used = -1", "run, row 1: used is -1"),
+    "no usage": ("DELETE FROM run WHERE account = 2", "has an account without its usage"),
+    "usage without account": ("INSERT INTO run VALUES (9, 0, 0)", "a run without its account"),
     "a number below 1": ("UPDATE account SET id = 0 WHERE id = 2", "account, row 1: id is 0"),
     "a name as bytes": ("UPDATE account SET name = x'41' WHERE id = 1", "name is b'A'"),
     "a name with an escape": (
@@ -93,17 +95,15 @@ def test_a_forged_backup_changes_nothing(kind: str, backup: Path, url: str, file
 BOUNDS = (
     (
         "UPDATE account SET id = 1 << 53 WHERE id = 2; UPDATE key SET account = 1 << 53"
-        " WHERE account = 2; UPDATE account SET used = (1 << 53) - 1"
+        " WHERE account = 2; UPDATE run SET account = 1 << 53, used = (1 << 53) - 1"
+        " WHERE account = 2"
     ),
-    (
-        "UPDATE account SET used = 0, created = 253402300799999999, name = id || hex(zeroblob(99))"
-        " || 'a'"
-    ),
+    ("UPDATE account SET created = 253402300799999999, name = id || hex(zeroblob(99)) || 'a'"),
     "UPDATE key SET created = -62135596800000000, expires = 253402300799999999, revoked = 1",
     "UPDATE key SET expires = NULL; UPDATE log SET key = NULL, uid = NULL, detail = NULL",
     "UPDATE log SET account = NULL, uid = 0, user = '', detail = hex(zeroblob(500))",
     "UPDATE log SET uid = (1 << 32) - 1",
-    "DELETE FROM key; DELETE FROM account; DELETE FROM log",
+    "DELETE FROM key; DELETE FROM run; DELETE FROM account; DELETE FROM log",
 )
 
 
@@ -138,7 +138,8 @@ def test_a_restore_that_fails_late_changes_nothing(
 MANY_ACCOUNTS = """
 WITH RECURSIVE number(id) AS (SELECT 10 UNION ALL SELECT id + 1 FROM number WHERE id < 2000)
 INSERT INTO account (id, name, plan, created)
-SELECT number.id, 'account ' || number.id, plan, created FROM number, account WHERE account.id = 1
+SELECT number.id, 'account ' || number.id, plan, created FROM number, account WHERE account.id = 1;
+INSERT INTO run (account, used) SELECT id, 0 FROM account WHERE id >= 10;
 """
 
 

@@ -40,7 +40,12 @@ def used_in(file: Path) -> int:
     with closing(sqlite3.connect(f"{copy.as_uri()}?immutable=1", uri=True)) as db:
         if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'account'").fetchone():
             return 0  # even the tables are in the log alone
-        used: int = db.execute("SELECT sum(used) FROM account").fetchone()[0] or 0
+        used: int = (
+            db.execute(
+                "SELECT sum(used) FROM (SELECT max(used) AS used FROM run GROUP BY account)"
+            ).fetchone()[0]
+            or 0
+        )
     return used
 
 
