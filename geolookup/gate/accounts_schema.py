@@ -22,7 +22,7 @@ from geolookup.gate.plans import MAX_QUOTA
 
 _APPLICATION = 0x67656F6B  # "geok": marks an accounts file
 _VERSION = 4
-#: Bytes: each decision logs one page.
+#: Bytes. Each decision logs one page, the one with the newest runs of its account.
 PAGE = 1024
 
 
@@ -36,18 +36,17 @@ def _text(column: str, rule: str = "TRUE") -> str:
     return f"CHECK (typeof({column}) IN ('text', 'null') AND {rule})"
 
 
-#: ``log`` is the audit log; see ``audit``.
+#: ``run`` counts requests; see ``sqlite_admission``. ``log`` is the audit log; see ``audit``.
 _SCHEMA = f"""CREATE TABLE account (
     id INTEGER PRIMARY KEY CHECK (id > 0),
     name TEXT NOT NULL UNIQUE {_text("name")},
     plan TEXT NOT NULL {_text("plan")},
-    created INTEGER NOT NULL {_whole("created", TIMES)},
-    used INTEGER NOT NULL DEFAULT 0 {_whole("used", range(MAX_QUOTA + 1))},
-    ring BLOB NOT NULL DEFAULT x'',
-    recent INTEGER NOT NULL DEFAULT 0, last INTEGER NOT NULL DEFAULT 0);
+    created INTEGER NOT NULL {_whole("created", TIMES)});
 CREATE TABLE run (
-    account INTEGER NOT NULL, stamp INTEGER NOT NULL, number INTEGER NOT NULL,
-    PRIMARY KEY (account, stamp)) WITHOUT ROWID;
+    account INTEGER NOT NULL REFERENCES account,
+    used INTEGER NOT NULL {_whole("used", range(MAX_QUOTA + 1))},
+    stamp INTEGER NOT NULL DEFAULT 0 {_whole("stamp", TIMES)},
+    PRIMARY KEY (account, used)) WITHOUT ROWID;
 CREATE TABLE key (
     digest BLOB PRIMARY KEY CHECK (typeof(digest) = 'blob' AND length(digest) = {DIGEST_BYTES}),
     environment TEXT NOT NULL CHECK (environment IN {ENVIRONMENTS}),
@@ -67,6 +66,13 @@ CREATE TABLE log (
     detail TEXT {_text("detail")});
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {_VERSION}"""
+#: Queries that return a row if something is wrong.
+_PROBLEMS = {
+    "has a key or a run without its account": "PRAGMA foreign_key_check",
+    "has an account without its usage": (
+        "SELECT 1 FROM account WHERE id NOT IN (SELECT account FROM run)"
+    ),
+}
 #: Texts that SQL cannot check, and the rule of each.
 _TEXTS: dict[str, Callable[[object], bool]] = {
     "SELECT name FROM account UNION SELECT plan FROM account"
@@ -115,8 +121,9 @@ def check_content(db: sqlite3.Connection) -> None:
     (report,) = db.execute("PRAGMA integrity_check(1)").fetchone()
     if report != "ok":
         raise sqlite3.DatabaseError(f"is damaged or was changed: {report}")
-    if db.execute("PRAGMA foreign_key_check").fetchone():
-        raise sqlite3.DatabaseError("has a key without its account")
+    for problem, query in _PROBLEMS.items():
+        if db.execute(query).fetchone():
+            raise sqlite3.DatabaseError(problem)
     for texts, is_valid in _TEXTS.items():
         for (text,) in db.execute(texts):
             if not is_valid(text):

@@ -30,9 +30,10 @@ _REPLACE = (
 )
 #: Characters of a report of SQLite.
 _LONGEST = 200
-#: The columns that a restore copies: none that counts the admissions of the last second.
+#: The columns that a restore copies. A run has no time, so no request is recent.
 _ACCOUNTS = {
-    "account": "id, name, plan, created, used",
+    "account": "id, name, plan, created",
+    "run": "account, used",
     "key": "digest, environment, account, created, expires, revoked",
 }
 _LOG = {"log": f"id, {', '.join(Entry._fields)}"}

@@ -40,8 +40,8 @@ _KEY = (
     " FROM key JOIN account ON account.id = account"
 )
 _USAGE = (
-    "SELECT name, plan, account.created, used, count(digest) FROM account"
-    " LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
+    "SELECT name, plan, account.created, (SELECT max(used) FROM run WHERE run.account = id),"
+    " count(digest) FROM account LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
 )
 #: Seconds before a step is retried, doubled each time up to the second number.
 _FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
@@ -84,11 +84,14 @@ class SQLiteStore:
             with self._durable(db), transaction(db):
                 create_tables(db)
                 account = (key.name, key.plan, key.created)
-                db.execute(
+                added = db.execute(
                     "INSERT INTO account (name, plan, created) VALUES (?, ?, ?)"
                     " ON CONFLICT (name) DO NOTHING",
                     account,
                 )
+                if added.rowcount:
+                    run = "INSERT INTO run (account, used) VALUES (?, 0)"
+                    db.execute(run, (added.lastrowid,))
                 statement = "SELECT id, plan FROM account WHERE name = ?"
                 number, plan = db.execute(statement, (key.name,)).fetchone()
                 if plan == key.plan:
