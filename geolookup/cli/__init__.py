@@ -1,8 +1,9 @@
 """The command line: its start, its errors and its signals.
 
-Strategy: commands do not handle the errors of the library. Only this module turns an error
-into one line on standard error and the exit status 2. ``program`` has the commands. They need
-Click. ``geolookup IP`` has no options, and starts without Click.
+Strategy: commands do not handle errors of the library, nor signals. Only this module turns an
+error into one line on standard error and the exit status 2, and SIGTERM and Ctrl-C into an exit
+that removes unfinished files. ``program`` has the commands. They need Click. ``geolookup IP`` has
+no options, and starts without Click.
 """
 
 from __future__ import annotations
@@ -42,10 +43,13 @@ REPEAT = 0.5
 
 def main() -> None:
     """Run the program and exit: 0 success, 1 an answer that is an error, 2 misuse or bad input."""
+    arguments = sys.argv[1:]
     filter_terminals()
+    if arguments[:1] != ["serve"]:  # the server has its own
+        exit_on_signals()
     try:
-        with one_line_errors():
-            _run(sys.argv[1:])
+        with _one_line_errors():
+            _run(arguments)
     finally:
         _flush()
         for number in _SIGNALS:  # from here on nothing is left to remove
@@ -84,7 +88,7 @@ def discard_output() -> None:
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
+def _one_line_errors() -> Iterator[None]:
     """End the program with one line for an error, and no traceback."""
     try:
         yield
@@ -93,9 +97,6 @@ def one_line_errors() -> Iterator[None]:
     except BrokenPipeError:
         discard_output()
         sys.exit(_BROKEN_PIPE)
-    except KeyboardInterrupt:  # Click handles it likewise for other commands
-        say("\nAborted!")
-        sys.exit(1)
     except MemoryError as error:  # also numpy's and Arrow's
         detail = f" ({line_text(str(error))})" if str(error) else ""
         fail(f"out of memory{detail}; {_MORE_MEMORY}")
@@ -149,7 +150,7 @@ def note_age(engine: Engine) -> None:
 
 
 def exit_on_signals() -> None:
-    """Exit on SIGTERM and Ctrl-C through SystemExit, to remove unfinished files."""
+    """Exit on SIGTERM and Ctrl-C through SystemExit: ``with`` and ``finally`` remove files."""
     for number in _SIGNALS:
         signal.signal(number, _exit)
     sys.unraisablehook = _without_exit

@@ -19,7 +19,7 @@ _EXAMPLE = "Example: "
 _UNWRAPPED = "\b\n"
 
 
-class _WithExample(click.Command):
+class Command(click.Command):
     """Splits its example off the docstring; errors of use name the command."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
@@ -38,11 +38,7 @@ class _WithExample(click.Command):
             raise
 
 
-class Command(_WithExample):
-    """A command."""
-
-
-class Group(_WithExample, click.Group):
+class Group(Command, click.Group):
     """A command that has commands of its own."""
 
     command_class = Command

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, key_options, options
+from geolookup.cli import fail, key_options, options
 from geolookup.cli.command import group
 from geolookup.errors import line_text, short_id
 from geolookup.store.paths import dataset_path
@@ -46,7 +46,6 @@ def write(
 
     Example: geolookup mirror write /srv/geo --output /srv/www/geo --signing-key /etc/geolookup/key
     """
-    exit_on_signals()
     try:
         written = geolookup.mirror(store, output, signing_keys=signing_keys, expires=expires)
     except ValueError as error:
@@ -76,7 +75,6 @@ def pack(
 
     Example: geolookup mirror pack mydata --output mydata.tar.zst
     """
-    exit_on_signals()
     size = geolookup.pack(
         options.past_dataset(dataset), output, signing_keys=signing_keys, force=force
     )
@@ -102,7 +100,6 @@ def unpack(
 
     Example: geolookup mirror unpack mydata.tar.zst --output mydata
     """
-    exit_on_signals()
     geolookup.unpack(archive, output, trusted_keys=trusted_keys, force=force)
     click.echo(f"dataset {output}")
 
@@ -119,7 +116,6 @@ def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
 
     Example: geolookup mirror sign mydata --signing-key release.key
     """
-    exit_on_signals()
     path = dataset_path(dataset)
     geolookup.sign(path, signing_keys)
     click.echo(line_text(f"signed {path}"))
@@ -143,7 +139,6 @@ def create(file: Path) -> None:
     """
     from geolookup.signing.keys import PUBLIC_ENDING, generate
 
-    exit_on_signals()
     key = generate(file)
     click.echo(f"key {key.id}")
     click.echo(line_text(f"public key {file}{PUBLIC_ENDING}"))
@@ -170,7 +165,6 @@ def trust(store: Path, public_keys: tuple[Path, ...], remove: tuple[str, ...]) -
     from geolookup.store.trusted import distrust, keys_of
     from geolookup.store.trusted import trust as add
 
-    exit_on_signals()
     if public_keys:
         add(store, [read_public(key) for key in public_keys])
     for key_id in remove:

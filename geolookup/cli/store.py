@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, json_text, key_options, options
+from geolookup.cli import fail, json_text, key_options, options
 from geolookup.cli.command import group
 from geolookup.contract.envelope import to_json
 from geolookup.errors import count_text, line_text, short_id
@@ -91,7 +91,6 @@ def publish(
 
     Example: geolookup store publish mydata --store /srv/geo
     """
-    exit_on_signals()
     result = geolookup.publish(
         dataset,
         store,
@@ -119,7 +118,6 @@ def rollback(store: Path | None, signing_keys: tuple[str, ...], as_json: bool) -
 
     Example: geolookup store rollback /srv/geo
     """
-    exit_on_signals()
     print_result(geolookup.rollback(store, signing_keys=signing_keys), as_json=as_json)
 
 
@@ -176,7 +174,6 @@ def prune(
 
     Example: geolookup store prune /srv/geo --keep-for 1y
     """
-    exit_on_signals()
     result = geolookup.prune(
         store, keep, keep_for=keep_for, keep_unpacked=keep_unpacked, dry_run=dry_run
     )
