@@ -34,7 +34,6 @@ MISUSE = 2
 _BROKEN_PIPE = 141
 #: Errors of writing: to a full disk, beyond a quota or a limit, or to a damaged disk.
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-_OUTPUT_PROBLEM = "standard output cannot be written ({})"
 _MORE_MEMORY = "free some, or raise the limit of the process (ulimit -v, or its container's)"
 _SIGNALS = signal.SIGTERM, signal.SIGINT
 #: Seconds until a signal is handled again.
@@ -51,7 +50,9 @@ def main() -> None:
         with _one_line_errors():
             _run(arguments)
     finally:
-        _flush()
+        with _one_line_errors():
+            if sys.stdout:  # a process may be started without it
+                sys.stdout.flush()
         for number in _SIGNALS:  # from here on nothing is left to remove
             if signal.getsignal(number) is _exit:
                 signal.signal(number, signal.SIG_DFL)
@@ -66,20 +67,6 @@ def _run(arguments: list[str]) -> None:
         from geolookup.cli.program import program
 
         program.main(prog_name="geolookup")
-
-
-def _flush() -> None:
-    """Flush standard output; exits with the status of a closed pipe or an error if it fails."""
-    if not sys.stdout:  # a process may be started without it
-        return
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        discard_output()
-        sys.exit(_BROKEN_PIPE)
-    except OSError as error:
-        discard_output()
-        fail(_OUTPUT_PROBLEM.format(error.strerror))
 
 
 def discard_output() -> None:
@@ -101,10 +88,11 @@ def _one_line_errors() -> Iterator[None]:
         detail = f" ({line_text(str(error))})" if str(error) else ""
         fail(f"out of memory{detail}; {_MORE_MEMORY}")
     except OSError as error:
-        _flush()  # of a standard output that is full this names the reason
         # The errors of other outputs name a file, and BuildError, OutputError name theirs.
-        is_output = error.filename is None and error.errno in _UNWRITABLE
-        fail(_OUTPUT_PROBLEM.format(error.strerror) if is_output else str(error))
+        if error.filename is not None or error.errno not in _UNWRITABLE:
+            fail(str(error))
+        discard_output()
+        fail(f"standard output cannot be written ({os.strerror(error.errno)})")
 
 
 def require_output(remedy: str) -> None:

@@ -48,17 +48,6 @@ class Group(Command, click.Group):
         """Return the names in the order of their definition."""
         return list(self.commands)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments begin with; raises UsageError for another word.
-
-        Click would name similar commands, and these may change a store.
-        """
-        if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
-            raise click.UsageError(f"no command {args[0]!r}", ctx)
-        return super().resolve_command(ctx, args)
-
 
 def command(name: str) -> Callable[[Callable[..., Any]], Command]:
     """Return the decorator of a command that the registry lists."""

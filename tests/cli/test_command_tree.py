@@ -98,7 +98,10 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
             "accounts plans --plans",
             "accounts plans: Option '--plans' requires an argument; {accounts plans}",
         ),
-        ("store prnue", "store: no command 'prnue'; 'geolookup store --help' lists its commands"),
+        (
+            "store prnue",
+            "store: No such command 'prnue'; 'geolookup store --help' lists its commands",
+        ),
         ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
         ("Prune", "no command 'Prune'; did you mean 'store prune'?"),
         ("purge", "no command 'purge'; 'geolookup --help' lists the commands"),
