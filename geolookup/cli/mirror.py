@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -29,12 +30,7 @@ def mirror() -> None:
     metavar="AGE",
     help="Time until followers refuse the index, such as 36h, 7d or 2w. [default: no limit]",
 )
-def write(
-    store: Path | None,
-    output: Path,
-    signing_keys: tuple[str, ...],
-    expires: str | None,
-) -> None:
+def write(store: Path | None, output: Path, **values: Any) -> None:
     """Write the current generation of STORE into DIR, for any web server or bucket.
 
     STORE is by default the user's store. DIR gets an archive of the current generation
@@ -46,14 +42,11 @@ def write(
 
     Example: geolookup mirror write /srv/geo --output /srv/www/geo --signing-key /etc/geolookup/key
     """
-    try:
-        written = geolookup.mirror(store, output, signing_keys=signing_keys, expires=expires)
-    except ValueError as error:
-        fail(str(error))
+    with options.usage_errors():
+        written = geolookup.mirror(store, output, **values)
     index, size = written.index, sum(file.bytes for file in written.index.files)
-    name = line_text(index.name)
-    about = f"{name}, generation {short_id(index.current)}, {size:,} bytes in {output}"
-    click.echo(f"{written.state}: {about}")
+    about = f"{index.name}, generation {short_id(index.current)}, {size:,} bytes in {output}"
+    click.echo(line_text(f"{written.state}: {about}"))
 
 
 @mirror.command("pack", short_help="Pack a dataset into one file.")
@@ -61,12 +54,7 @@ def write(
 @options.output("File to write.", _ARCHIVE)
 @key_options.signing_keys()
 @options.force("an existing file")
-def pack(
-    dataset: str | None,
-    output: Path,
-    signing_keys: tuple[str, ...],
-    force: bool,
-) -> None:
+def pack(dataset: str | None, output: Path, **values: Any) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
@@ -75,10 +63,8 @@ def pack(
 
     Example: geolookup mirror pack mydata --output mydata.tar.zst
     """
-    size = geolookup.pack(
-        options.past_dataset(dataset), output, signing_keys=signing_keys, force=force
-    )
-    click.echo(f"{output}: {size:,} bytes")
+    size = geolookup.pack(options.past_dataset(dataset), output, **values)
+    click.echo(line_text(f"{output}: {size:,} bytes"))
 
 
 @mirror.command("unpack", short_help="Unpack a packed dataset.")
@@ -86,12 +72,7 @@ def pack(
 @options.output("Folder to write.", "DIR")
 @key_options.trusted_keys
 @options.force("an existing dataset")
-def unpack(
-    archive: Path,
-    output: Path,
-    trusted_keys: tuple[str, ...] | None,
-    force: bool,
-) -> None:
+def unpack(archive: Path, output: Path, **values: Any) -> None:
     """Unpack a file of `geolookup mirror pack` into the new folder DIR.
 
     The dataset is verified as by `geolookup store verify`. Exits with 2 and leaves DIR
@@ -100,8 +81,8 @@ def unpack(
 
     Example: geolookup mirror unpack mydata.tar.zst --output mydata
     """
-    geolookup.unpack(archive, output, trusted_keys=trusted_keys, force=force)
-    click.echo(f"dataset {output}")
+    geolookup.unpack(archive, output, **values)
+    click.echo(line_text(f"dataset {output}"))
 
 
 @mirror.command("sign", short_help="Sign a dataset.")
