@@ -100,7 +100,7 @@ def test_a_short_log_waits_for_a_second_and_a_long_one_does_not(
     for now, times in ((100.0, 1), (100.9, 2), (101.0, 0), (101.9, 15), (101.9, 5)):
         monkeypatch.setattr(accounts_file, "monotonic", lambda now=now: now)
         for _ in range(times):
-            worker.decide(requests)
+            worker.store.admit(requests)
         worker.store.upkeep()
         written.append(used_in(file) // count)
     assert written == [1, 1, 3, 3, 23]
