@@ -48,8 +48,8 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
     has_errors = False
     with options.open_dataset(dataset) as engine:
         options.note_age(engine)
-        for block in blocks(addresses, clean=False):
-            for position, address in zip(block.positions(), block.addresses(), strict=True):
+        for block in blocks(addresses):
+            for position, address in block.items():
                 try:
                     show(engine.explain(address))
                 except AddressError as error:

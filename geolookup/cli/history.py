@@ -67,8 +67,8 @@ def history(
     with options.open_dataset(dataset) as engine:
         fields = _fields(engine, paths)
         options.note_age(engine)
-        for block in blocks(addresses, clean=False):
-            for position, address in zip(block.positions(), block.addresses(), strict=True):
+        for block in blocks(addresses):
+            for position, address in block.items():
                 try:
                     show(engine.history(address, *fields, clean=clean))
                 except AddressError as error:
