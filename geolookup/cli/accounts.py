@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from time import time
 
 import click
 
@@ -30,6 +31,13 @@ def keys() -> None:
     """Create, list and revoke API keys of the HTTP service."""
 
 
+def _to_come(_context: object, _option: object, value: datetime | None) -> int | None:
+    end = None if value is None else int(value.replace(tzinfo=UTC).timestamp())
+    if end is not None and end <= time():
+        fail(f"--expires {timestamp(end)} is past; write a date to come")
+    return end
+
+
 @keys.command("create", short_help="Create a key and print it once.")
 @key_options.accounts
 @click.option("--plan", metavar="NAME", required=True, help="Plan of the account.")
@@ -46,10 +54,11 @@ def keys() -> None:
     "--expires",
     metavar="DATE",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"]),
+    callback=_to_come,
     help="Expiry of the key, UTC. [default: never]",
 )
 def create(
-    accounts: str, plan: str, name: str, plans: Path | None, env: str, expires: datetime | None
+    accounts: str, plan: str, name: str, plans: Path | None, env: str, expires: int | None
 ) -> None:
     """Create a key and print it. Only its digest is stored: it cannot be printed again.
 
@@ -58,10 +67,9 @@ def create(
 
     Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
-    ends = None if expires is None else int(expires.replace(tzinfo=UTC).timestamp())
     with open_accounts(accounts, plans) as store:
         try:
-            click.echo(store.create_key(name, plan, environment=env, expires=ends))
+            click.echo(store.create_key(name, plan, environment=env, expires=expires))
         except ValueError as error:
             fail(str(error))
 
