@@ -164,7 +164,7 @@ def plans(plans: Path | None) -> None:
     from geolookup.gate import read_plans
 
     for plan in read_plans(plans).values():
-        quota = "no quota" if plan.quota is None else f"{plan.quota:,} requests"
+        quota = "no quota" if plan.quota is None else count_text(plan.quota, "request")
         click.echo(f"{plan.name:<16} {plan.rate:,}/s, {quota}")
 
 

@@ -13,7 +13,7 @@ import click
 from geolookup.cli import json_text, options
 from geolookup.cli.command import command, group
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import line_text, short_id
+from geolookup.errors import counts_text, line_text, short_id
 
 if TYPE_CHECKING:
     from geolookup.contract.display import FieldInfo
@@ -70,7 +70,7 @@ def _lines(
     yield f"age         {metadata.age}"
     yield f"kernel      {kernel}"
     yield f"time zones  {metadata.time_zones}"
-    yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
+    yield f"counts      {counts_text(metadata.counts)}"
     yield f"private     {', '.join(_private(metadata)) or 'no own column'}"
     yield f"known       IPv4: of the {coverage['ipv4'].of:,} public addresses"
     yield "            IPv6: of the addresses with any value; most others are unassigned"

@@ -208,5 +208,5 @@ def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
         click.echo(f"geolookup: {damage}", err=True)
     if report.damages:
         sys.exit(_DAMAGED)
-    click.echo(f"{folder}: undamaged, {report.files} files, {report.bytes:,} bytes")
+    click.echo(f"{folder}: undamaged, {count_text(report.files, 'file')}, {report.bytes:,} bytes")
     click.echo(f"generation {short_id(report.generation)}")
