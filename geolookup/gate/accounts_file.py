@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, quote, unquote
 
 from geolookup.errors import AccountsError
 from geolookup.filesystem.atomic import fsync
-from geolookup.gate.accounts_schema import create_tables, is_empty, problem_of
+from geolookup.gate.accounts_schema import check_version, create_tables, is_empty
 from geolookup.gate.store_url import split, unknown_store
 
 #: Seconds to wait for the transaction of another process.
@@ -129,9 +129,7 @@ class AccountsFile:
     def _prepare(self, db: sqlite3.Connection, *, create: bool) -> None:
         if create and is_empty(db):
             create_tables(db, "WAL")
-        problem = problem_of(db)
-        if problem:
-            raise self.unusable(problem)
+        check_version(db)
         db.execute("PRAGMA journal_mode = WAL")  # a backup has none
         db.execute(f"PRAGMA synchronous = {self.synchronous}")
         db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")

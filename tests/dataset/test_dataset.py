@@ -161,7 +161,7 @@ def test_what_it_does_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             assert "geolookup build FILE --output DIR" in remedy
     packed = tmp_path / "mydata.tar.zst"
     words = shlex.split(refusal(pack, packed).remedy.partition("unpack it: ")[2])
-    assert words == ["geolookup", "unpack", str(packed), "--output", "mydata"]
+    assert words == ["geolookup", "mirror", "unpack", str(packed), "--output", "mydata"]
     (tmp_path / "x.mmdb").mkdir()  # a folder may have any name
     for path in (tmp_path / "x.mmdb", tmp_path / "missing.mmdb"):
         with pytest.raises(DatasetError, match="no dataset here"):

@@ -138,7 +138,7 @@ def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_line_on_standard_error() -> None:
     """Not of commands that describe data."""
     old = aged(4000)
-    lookup = ("lookup", "8.8.8.8", "9.9.9.9", "--compact", "--dataset", str(old))
+    lookup = ("lookup", "8.8.8.8", "9.9.9.9", "--local-time-at", "0", "--dataset", str(old))
     told, silent = run(*lookup), run(*lookup, env={NOTICE: "0"})
     assert told.stderr == (
         f"geolookup: {old}: the age of the data is 4000 days (a.csv, {days_before(4000)}); "
