@@ -11,12 +11,13 @@ import click
 
 from geolookup.cli import fail, key_options, options
 from geolookup.cli.command import group
+from geolookup.cli.terminal_text import print_table
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import count_text
 
 if TYPE_CHECKING:
     from geolookup.gate import Accounts
-    from geolookup.gate.account_store import Entry, Key
+    from geolookup.gate.account_store import Entry, Key, Usage
 
 _accounts = key_options.accounts(key_options.ACCOUNTS_URL)
 _file_accounts = key_options.accounts(key_options.ACCOUNTS_FILE)
@@ -125,16 +126,14 @@ def usage(accounts: str, plans: Path | None) -> None:
     Example: geolookup accounts usage --accounts sqlite:///accounts.db
     """
     with _open(accounts, plans) as store:
-        for account in store.usage():
-            plan = store.plans.get(account.plan)
-            of = f" of {plan.quota:,}" if plan is not None and plan.quota is not None else ""
-            cells = (
-                f"{account.used:,}{of} used",
-                account.plan,
-                count_text(account.keys, "key"),
-                account.name,
-            )
-            click.echo("  ".join(cells))
+        quotas = {name: plan.quota for name, plan in store.plans.items()}
+        print_table(_usage_row(account, quotas.get(account.plan)) for account in store.usage())
+
+
+def _usage_row(account: Usage, quota: int | None) -> tuple[str, ...]:
+    of = "" if quota is None else f" of {quota:,}"
+    keys = count_text(account.keys, "key")
+    return f"{account.used:,}{of} used", account.plan, keys, account.name
 
 
 @accounts.command(name="log", short_help="Print the audit log.")
@@ -163,9 +162,14 @@ def plans(plans: Path | None) -> None:
     """
     from geolookup.gate import read_plans
 
-    for plan in read_plans(plans).values():
-        quota = "no quota" if plan.quota is None else f"{plan.quota:,} requests"
-        click.echo(f"{plan.name:<16} {plan.rate:,}/s, {quota}")
+    print_table(
+        (
+            plan.name,
+            f"{plan.rate:,}/s",
+            "no quota" if plan.quota is None else count_text(plan.quota, "request"),
+        )
+        for plan in read_plans(plans).values()
+    )
 
 
 @accounts.command(name="backup", short_help="Write the accounts to one file.")
