@@ -162,7 +162,7 @@ def plans(plans: Path | None) -> None:
     Example: geolookup accounts plans --plans plans.toml
     """
     for plan in read_plans(plans).values():
-        quota = "no quota" if plan.quota is None else f"{plan.quota:,} requests"
+        quota = "no quota" if plan.quota is None else count_text(plan.quota, "request")
         click.echo(f"{plan.name:<16} {plan.rate:,}/s, {quota}")
 
 
