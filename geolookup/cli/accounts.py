@@ -11,9 +11,11 @@ import click
 
 from geolookup.cli import fail, key_options, options, say
 from geolookup.cli.command import group
+from geolookup.cli.terminal_text import print_table
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import count_text
-from geolookup.gate import open_accounts, read_plans
+from geolookup.gate import Plan, open_accounts, read_plans
+from geolookup.gate.account_store import Key
 from geolookup.gate.backup import back_up
 from geolookup.gate.backup import restore as restore_from
 from geolookup.gate.keys import identifier
@@ -84,12 +86,14 @@ def list_keys(accounts: str) -> None:
     Example: geolookup accounts keys list --accounts sqlite:///accounts.db
     """
     with open_accounts(accounts) as store:
-        listed = store.keys()
-    for key in listed:
-        state = "revoked" if key.revoked else "valid"
-        until = "" if key.expires is None else f" until {_date(key.expires)}"
-        cells = key.environment, key.plan, _date(key.created), key.name
-        _row(identifier(key.digest), state + until, *cells)
+        print_table(map(_key_row, store.keys()))
+
+
+def _key_row(key: Key) -> tuple[str, ...]:
+    state = "revoked" if key.revoked else "valid"
+    until = "" if key.expires is None else f" until {_date(key.expires)}"
+    cells = key.environment, key.plan, _date(key.created), key.name
+    return (identifier(key.digest), state + until, *cells)
 
 
 @keys.command("revoke", short_help="Revoke a key permanently.")
@@ -123,13 +127,21 @@ def usage(accounts: str, plans: Path | None) -> None:
     Example: geolookup accounts usage --accounts sqlite:///accounts.db
     """
     with open_accounts(accounts, plans) as store:
-        for account in store.usage():
-            used, plan = f"{account.used:,}", store.plans.get(account.plan)
-            if plan is None:
-                used += " of an unknown quota"
-            elif plan.quota is not None:
-                used += f" of {plan.quota:,}"
-            _row(f"{used} used", account.plan, count_text(account.keys, "key"), account.name)
+        print_table(
+            (
+                f"{account.used:,}{_quota_of(store.plans.get(account.plan))} used",
+                account.plan,
+                count_text(account.keys, "key"),
+                account.name,
+            )
+            for account in store.usage()
+        )
+
+
+def _quota_of(plan: Plan | None) -> str:
+    if plan is None:
+        return " of an unknown quota"
+    return "" if plan.quota is None else f" of {plan.quota:,}"
 
 
 @accounts.command("log", short_help="Print the audit log.")
@@ -151,7 +163,7 @@ def log(accounts: str, *, as_json: bool) -> None:
                 continue
             user += "" if uid is None else f" ({uid})"
             user += "" if sudo_user is None else f", sudo by {sudo_user}"
-            _row(_date(at), action, key, user, account, detail)
+            click.echo("  ".join(filter(None, (_date(at), action, key, user, account, detail))))
 
 
 @accounts.command("plans", short_help="List the plans.")
@@ -161,9 +173,14 @@ def plans(plans: Path | None) -> None:
 
     Example: geolookup accounts plans --plans plans.toml
     """
-    for plan in read_plans(plans).values():
-        quota = "no quota" if plan.quota is None else count_text(plan.quota, "request")
-        click.echo(f"{plan.name:<16} {plan.rate:,}/s, {quota}")
+    print_table(
+        (
+            plan.name,
+            f"{plan.rate:,}/s",
+            count_text(plan.quota, "request") if plan.quota else "no quota",
+        )
+        for plan in read_plans(plans).values()
+    )
 
 
 @accounts.command("backup", short_help="Write the accounts to one file.")
@@ -194,10 +211,6 @@ def restore(file: Path, accounts: str) -> None:
     Example: geolookup accounts restore accounts.bak --accounts sqlite:///accounts.db
     """
     click.echo(f"{accounts}: {restore_from(accounts, file)}, restored from {file}")
-
-
-def _row(*cells: str | None) -> None:
-    click.echo("  ".join(filter(None, cells)))
 
 
 def _date(moment: int) -> str:
