@@ -128,17 +128,12 @@ def usage(accounts: str, plans: Path | None) -> None:
     """
     with open_accounts(accounts, plans) as store:
         print_table(
-            (
-                f"{account.used:,}{_quota_of(store.plans.get(account.plan))} used",
-                account.plan,
-                count_text(account.keys, "key"),
-                account.name,
-            )
-            for account in store.usage()
+            (f"{used:,}{_of(store.plans.get(plan))} used", plan, count_text(number, "key"), name)
+            for name, plan, _, used, number in store.usage()
         )
 
 
-def _quota_of(plan: Plan | None) -> str:
+def _of(plan: Plan | None) -> str:
     if plan is None:
         return " of an unknown quota"
     return "" if plan.quota is None else f" of {plan.quota:,}"
@@ -174,12 +169,8 @@ def plans(plans: Path | None) -> None:
     Example: geolookup accounts plans --plans plans.toml
     """
     print_table(
-        (
-            plan.name,
-            f"{plan.rate:,}/s",
-            count_text(plan.quota, "request") if plan.quota else "no quota",
-        )
-        for plan in read_plans(plans).values()
+        (name, f"{rate:,}/s", count_text(quota, "request") if quota else "no quota")
+        for name, rate, quota in read_plans(plans).values()
     )
 
 
