@@ -92,7 +92,7 @@ def _shorten(text: str, width: int, encoding: str) -> str:
 def has_colours() -> bool:
     """Return whether the output is a terminal on which colours are wanted (no-color.org)."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not plain
+    return sys.stdout is not None and sys.stdout.isatty() and not plain
 
 
 def style(text: str, **attributes: Any) -> str:
@@ -181,5 +181,6 @@ class Table:
 
 def print_table(rows: Iterable[Sequence[str]], names: Sequence[str] = ()) -> None:
     """Print rows under the names of their columns, a line each."""
-    sys.stdout.buffer.write(Table(names, folds=False).encode((row, False) for row in rows))
-    sys.stdout.buffer.flush()
+    import click  # here: ``geolookup IP`` starts without it
+
+    click.echo(Table(names, folds=False).encode((row, False) for row in rows), nl=False)

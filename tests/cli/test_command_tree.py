@@ -24,9 +24,9 @@ READERS = {
 #: Modules of the command line that no command is in.
 PARTS = {
     *("key_options", "table_options"),
-    *("__init__", "answers", "command", "conditions", "misuse", "options"),
+    *("__init__", "answers", "command", "conditions", "options"),
     *("program", "quantities", "registry", "repeating"),
-    *("address_input", "answer_formats", "answer_table", "terminal_text"),
+    *("address_input", "answer_formats", "terminal_text"),
 }
 
 
@@ -89,11 +89,19 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
         ("8.8.8.8 --zzz", "lookup has no option --zzz; {lookup}"),
         ("info --keep 3", "info has no option --keep; {info}"),
         ("info 1.2.3.4 ::1", "info: too many arguments; {info}"),
-        ("store prune --keep x", "store prune: --keep N: 'x' is not a whole number; {store prune}"),
-        ("lookup --format cvs", "lookup: --format is 'cvs'; did you mean 'csv'?"),
-        ("prefixes --format nftables", "prefixes: --format is 'nftables'; did you mean 'nft'?"),
-        ("lookup --local-time-at", "lookup: --local-time-at needs a value; {lookup}"),
-        ("store prnue", "store: no command 'prnue'; 'geolookup store --help' lists its commands"),
+        (
+            "store prune --keep x",
+            "store prune: --keep N: 'x' is not a valid integer range; {store prune}",
+        ),
+        ("diff --color x", "diff has no option --color; {diff}"),
+        (
+            "accounts plans --plans",
+            "accounts plans: Option '--plans' requires an argument; {accounts plans}",
+        ),
+        (
+            "store prnue",
+            "store: No such command 'prnue'; 'geolookup store --help' lists its commands",
+        ),
         ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
         ("Prune", "no command 'Prune'; did you mean 'store prune'?"),
         ("purge", "no command 'purge'; 'geolookup --help' lists the commands"),
