@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from geolookup.cli import discard_output, exit_on_signals, fail, key_options, options
+from geolookup.cli import discard_output, fail, key_options, options
 from geolookup.cli.command import command
 from geolookup.cli.quantities import limit_rate, max_memory, time
 from geolookup.cli.store import print_result
@@ -102,7 +102,6 @@ def update(
     from geolookup.progress import Progress
     from geolookup.updates.job import job_of
 
-    exit_on_signals()
     if jitter is not None and every is None:
         fail("--jitter is for --every")
     if values["download_only"] and every is not None:
