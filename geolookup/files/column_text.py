@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.dataset.intervals import I64
 from geolookup.tables.locate import is_text
 
 _BYTES = pa.large_binary()
@@ -29,13 +29,18 @@ def join(*parts: pa.Array | bytes, delimiter: bytes = b"") -> pa.Array:
     )
 
 
+def bounds_of(texts: pa.Array) -> I64:
+    """Return the n + 1 bounds of n texts in their buffer, without a copy."""
+    offsets = texts.buffers()[1] or bytes(8)  # an array without items may lack the buffer
+    return np.frombuffer(offsets, np.int64, len(texts) + 1, texts.offset * 8)
+
+
 def bytes_of(texts: pa.Array) -> pa.Buffer:
     """Return the texts of a column without nulls as one buffer, without a copy."""
-    _, offsets, data = texts.buffers()
     # Texts 1 and 2 of "abc", whose offsets are 0 1 2 3, are the bytes from 1 to 3.
-    bounds = pa.Array.from_buffers(pa.int64(), texts.offset + len(texts) + 1, [None, offsets])
-    first, last = bounds[texts.offset].as_py(), bounds[len(bounds) - 1].as_py()
-    return (data or pa.py_buffer(b"")).slice(first, last - first)
+    bounds = bounds_of(texts)
+    data = texts.buffers()[2] or pa.py_buffer(b"")
+    return data.slice(bounds[0], bounds[-1] - bounds[0])
 
 
 class TextSink:
@@ -114,12 +119,15 @@ def _quoted(texts: pa.Array, mark: bytes) -> pa.Array:
     """Return texts in quotes if they must be."""
     data = bytes_of(texts).to_pybytes()
     special = [byte for byte in (b'"', b"\n", b"\r", mark) if byte in data]
-    must = [pc.match_substring(texts, byte) for byte in special]
-    if pc.min(pc.binary_length(texts)).as_py() == 0:
-        must.append(pc.equal(texts, b""))
-    if not must:
+    may_be_empty = pc.min(pc.binary_length(texts)).as_py() == 0
+    if not special and not may_be_empty:
         return texts
-    quotes = pc.if_else(reduce(pc.or_, must), pa.scalar(b'"', _BYTES), pa.scalar(b"", _BYTES))
+    offsets = bounds_of(texts)
+    must = np.asarray(texts.is_valid()) & (offsets[1:] == offsets[:-1])
+    for byte in special:
+        places = np.flatnonzero(np.frombuffer(data, np.uint8) == ord(byte)) + offsets[0]
+        must[np.searchsorted(offsets, places, side="right") - 1] = True
+    quotes = pc.if_else(pa.array(must), pa.scalar(b'"', _BYTES), pa.scalar(b"", _BYTES))
     if b'"' in special:
         texts = pc.replace_substring(texts, b'"', b'""')
     return join(quotes, texts, quotes)

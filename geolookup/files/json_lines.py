@@ -75,7 +75,7 @@ def read_json(stream: InputStream, options: ReadOptions) -> Rows:
         columns += [lines.texts] * has_lines
         return Block(pa.record_batch(columns, schema=schema), lines.numbers)
 
-    return Rows(schema, chain([raw], blocks), batch, dropped=dropped)
+    return Rows(schema, chain([raw] if len(first.texts) else [], blocks), batch, dropped=dropped)
 
 
 def _texts(columns: Iterable[pa.Field]) -> Iterator[pa.Field]:

@@ -7,6 +7,8 @@ with an escaped quote or a list of addresses, are left to a pattern, which takes
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from geolookup.dataset.intervals import I64, U8, Bools
@@ -18,17 +20,41 @@ _BLANK, _QUOTE, _COMMA, _BACKSLASH = b' ",\\'
 _OPENING, _CLOSING, _DASH, _ZERO = b"[]-0"
 #: The most digits of a size.
 _LONGEST_SIZE = 18
-#: Items after the last mark: the last line may have fewer marks than the format.
+#: Marks after the last byte: the last line may have fewer marks than the format.
 _AFTER = 8
 
 
-def usual_fields(
-    lines: Bounds, *, has_host: bool, has_agent: bool
-) -> tuple[dict[str, Span], Bools]:
-    """Return the bounds of the fields of n lines, and whether each line is usual.
+def fields_of(lines: Bounds, pattern: re.Pattern[bytes]) -> tuple[dict[str, Span], Bools]:
+    """Return the bounds of the fields of n lines, and whether each line is malformed.
 
-    The bounds of other lines are empty.
+    ``pattern`` matches whole lines, and has a group for each field. The bounds of a malformed line
+    are empty.
     """
+    names = pattern.groupindex
+    usual, rows = _usual_fields(lines, has_host="host" in names, has_agent="user_agent" in names)
+    malformed = np.ones(len(lines.starts), bool)
+    malformed[rows] = False
+    matches = {}
+    for at in np.flatnonzero(malformed).tolist():
+        match = pattern.match(lines.block, int(lines.starts[at]), int(lines.ends[at]))
+        if match:
+            matches[at] = match
+    others = [*matches]
+    malformed[others] = False
+    fields = {}
+    for name in names:
+        spans = lines.starts.copy(), lines.starts.copy()
+        for side, places in enumerate(usual[name]):
+            spans[side][rows] = places
+            # An absent group is empty: its span is -1.
+            of_others = [max(match.span(name)[side], match.start()) for match in matches.values()]
+            spans[side][others] = of_others
+        fields[name] = spans
+    return fields, malformed
+
+
+def _usual_fields(lines: Bounds, *, has_host: bool, has_agent: bool) -> tuple[dict[str, Span], I64]:
+    """Return the bounds of the fields of the usual lines, and the numbers of these lines."""
     marks = _Marks(bytes_in(lines.block), lines)
     rows, first, quotes = marks.rows(5 + has_host, 6 if has_agent else 2)
     fields, fine = marks.head(lines.starts[rows], first, 5 + has_host)
@@ -44,35 +70,23 @@ def usual_fields(
     has_rest = end < ends
     fine &= ~has_rest | (marks.data[np.minimum(end, ends - 1)] == _BLANK)
     fields["rest"] = np.where(has_rest, end + 1, ends), ends
-    return _of_all(lines, fields, rows[fine], fine)
-
-
-def _of_all(
-    lines: Bounds, fields: dict[str, Span], rows: I64, fine: Bools
-) -> tuple[dict[str, Span], Bools]:
-    """Return bounds for all lines; those of rows that are not fine are empty."""
-    usual = np.zeros(len(lines.starts), bool)
-    usual[rows] = True
-
-    def spread(places: I64) -> I64:
-        every = lines.starts.copy()
-        every[rows] = places[fine]
-        return every
-
-    return {name: (spread(start), spread(end)) for name, (start, end) in fields.items()}, usual
+    return {name: (start[fine], end[fine]) for name, (start, end) in fields.items()}, rows[fine]
 
 
 class _Marks:
     """The marks of a block, known by number: ``at`` are their places, ``kinds`` the bytes."""
 
     def __init__(self, data: U8, lines: Bounds) -> None:
-        is_mark = (data == _BLANK) | (data == _QUOTE) | (data == _COMMA) | (data == _BACKSLASH)
-        places = np.flatnonzero(is_mark)
+        is_mark = np.ones(len(data) + _AFTER, bool)
+        of_data = is_mark[:-_AFTER]
+        np.equal(data, _BLANK, out=of_data)
+        for mark in (_QUOTE, _COMMA, _BACKSLASH):
+            of_data |= data == mark
         self.data = data
-        self.at = np.append(places, np.full(_AFTER, len(data)))
-        self.kinds = np.append(data[places], np.zeros(_AFTER, np.uint8))
-        self._first = np.searchsorted(places, lines.starts)
-        self._last = np.searchsorted(places, lines.ends)
+        self.at = np.flatnonzero(is_mark)
+        self.kinds = data.take(self.at, mode="clip")
+        self._first = np.searchsorted(self.at, lines.starts)
+        self._last = np.searchsorted(self.at, lines.ends)
 
     def rows(self, blanks: int, count: int) -> tuple[I64, I64, list[I64]]:
         """Return the lines that begin with so many blanks and have so many quotes.

@@ -21,7 +21,7 @@ from geolookup.dataset.intervals import Bools
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.lines import Bounds, bytes_in, cut, line_blocks_of
-from geolookup.files.log_fields import usual_fields
+from geolookup.files.log_fields import Span, fields_of
 from geolookup.files.row_streams import Block, ReadOptions, Rows, check_columns
 from geolookup.files.text_blocks import TextError
 from geolookup.files.timestamps import date_seconds
@@ -60,13 +60,13 @@ _TYPES = {TIME: _SECONDS, STATUS: pa.int16(), "size": pa.int64()}
 _SAMPLE = 100
 #: The line that names the fields of the W3C extended format, and our names of some.
 _FIELDS = b"#Fields:"
-_DIRECTIVE, _TAB, _BLANK = b"#\t "
+_DIRECTIVE, _TAB, _BLANK, _DASH = b"#\t -"
 _STATUS = "^([0-9]{1,3}|-)$"
 _FRACTION = r"\.[0-9]{1,9}$"
-_CHECKED = ("date", TIME, STATUS)
 _W3C_NAMES = {"c-ip": "ip", "sc-status": STATUS}
-#: A function from n lines to their fields as bytes, and whether each line is malformed.
-_Split = Callable[[Bounds], tuple[dict[str, pa.Array], Bools]]
+#: A function from n lines to the bounds of their fields, their instants, and whether each line is
+#: malformed.
+_Split = Callable[[Bounds], tuple[dict[str, Span], pa.Array | None, Bools]]
 
 
 def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None) -> Rows:
@@ -78,7 +78,7 @@ def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None
     blocks = line_blocks_of(stream, options.name)
     first = next(blocks, (1, b""))
     sample = Bounds.of(first[1], first[0])[:_SAMPLE].texts()
-    blocks = chain([first], blocks)
+    blocks = chain([first] if first[1] else [], blocks)
     fields = next((line for line in sample.to_pylist() if line.startswith(_FIELDS)), None)
     if shape is None and fields is not None:
         return _w3c(blocks, fields, options)
@@ -89,7 +89,9 @@ def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None
         return rows
     names = [*re.findall(r"\?P<(\w+)>", SHAPES[shape]), _MALFORMED]
     selected = _selected(names, options)
-    return _rows(blocks, selected, _splitter(shape, selected))
+    # A match within a block: "^" is the beginning of the block.
+    pattern = re.compile(SHAPES[shape].replace("^", "", 1).encode())
+    return _rows(blocks, selected, _splitter(pattern))
 
 
 def _shape_of(sample: pa.Array, name: str) -> str:
@@ -132,68 +134,64 @@ def _rows(
 
     def parse(numbered: tuple[int, bytes]) -> Block:
         lines = of_block(Bounds.of(numbered[1], numbered[0]))
-        columns, wrong = split(lines)
-        if _MALFORMED in names:
-            columns[_MALFORMED] = cut(lines.block, lines.starts, lines.ends, ~wrong)
-        arrays = [_typed(columns[column.name], column) for column in schema]
-        batch = pa.record_batch(arrays, schema=schema)
+        spans, times, wrong = split(lines)
+
+        def column(field: pa.Field) -> pa.Array:
+            if field.type == _SECONDS:
+                return times
+            if field.name == _MALFORMED:
+                return _typed(cut(lines.block, lines.starts, lines.ends, ~wrong), field)
+            span = spans[field.name]
+            return _typed(cut(lines.block, *span, wrong | _is_absent(lines, span, field)), field)
+
+        batch = pa.record_batch([column(field) for field in schema], schema=schema)
         return Block(batch, lines.numbers, lines.numbers[wrong])
 
     return Rows(schema, blocks, parse, is_log=True)
 
 
-def _splitter(shape: str, names: list[str]) -> _Split:
-    """Return a function from lines to their fields with these names."""
-    has_host, has_agent = (f"?P<{name}>" in SHAPES[shape] for name in ("host", "user_agent"))
-    # RE2 is faster with fewer groups.
-    groups = re.compile(rf"\?P<(?!(?:{'|'.join([*names, TIME])})>)\w+>")
-    pattern = groups.sub("?:", SHAPES[shape])
+def _splitter(pattern: re.Pattern[bytes]) -> _Split:
+    """Return a function that splits lines by the groups of a pattern."""
 
-    def split(lines: Bounds) -> tuple[dict[str, pa.Array], Bools]:
-        fields, usual = usual_fields(lines, has_host=has_host, has_agent=has_agent)
-        others = ~usual
-        parts = pc.extract_regex(lines[others].texts(), pattern) if others.any() else None
-
-        def column(name: str, absent: Bools) -> pa.Array:
-            texts = cut(lines.block, *fields[name], absent | others)
-            if parts is None:
-                return texts
-            of_others = _without(pc.struct_field(parts, name), absent[others])
-            return pc.replace_with_mask(texts, pa.array(others), of_others)
-
+    def split(lines: Bounds) -> tuple[dict[str, Span], pa.Array, Bools]:
+        spans, wrong = fields_of(lines, pattern)
         # Many lines have the time of the line before.
-        times = column(TIME, np.zeros_like(usual)).cast(_TEXT, safe=False).dictionary_encode()
-        seconds, valid, has_offset = date_seconds(times.dictionary)
+        texts = cut(lines.block, *spans[TIME], wrong, _TEXT).dictionary_encode()
+        seconds, valid, has_offset = date_seconds(texts.dictionary)
         valid &= has_offset & (seconds >= EARLIEST) & (seconds < LATEST)
-        at = times.indices.fill_null(-1).to_numpy()
+        at = texts.indices.fill_null(-1).to_numpy()
         wrong = ~np.append(valid, False)[at]  # the last item is of malformed lines
-        times = pa.array(np.append(seconds, 0)[at], mask=wrong).cast(_SECONDS)
-        wanted = [name for name in names if name in fields]
-        return {name: times if name == TIME else column(name, wrong) for name in wanted}, wrong
+        return spans, pa.array(np.append(seconds, 0)[at], mask=wrong).cast(_SECONDS), wrong
 
     return split
 
 
-def _begin(lines: Bounds) -> tuple[dict[str, pa.Array], Bools]:
-    texts = lines.texts()
-    addresses = pc.replace_substring_regex(texts, rb"(?s)[ \t].*", b"")
-    return {"ip": addresses, "line": texts}, np.zeros(len(texts), bool)
+def _is_absent(lines: Bounds, span: Span, field: pa.Field) -> Bools:
+    """Return whether fields are a dash, or an empty rest; an address is never absent."""
+    is_absent: Bools = span[0] == span[1] if field.name == "rest" else _is_dash(lines, span)
+    return np.zeros_like(is_absent) if field.name == "ip" else is_absent
 
 
-def _without(column: pa.Array, rows: Bools) -> pa.Array:
-    """Return a column with nulls in some rows."""
-    return (
-        pc.if_else(pa.array(rows), pa.scalar(None, column.type), column) if rows.any() else column
-    )
+def _is_dash(lines: Bounds, span: Span) -> Bools:
+    starts, ends = span
+    data = bytes_in(lines.block)
+    is_dash: Bools = (ends == starts + 1) & (data[np.minimum(starts, len(data) - 1)] == _DASH)
+    return is_dash
+
+
+def _begin(lines: Bounds) -> tuple[dict[str, Span], None, Bools]:
+    """Return the text before the first blank or tab of each line, and the line."""
+    data = bytes_in(lines.block)
+    blanks = np.append(np.flatnonzero((data == _BLANK) | (data == _TAB)), len(data))
+    ends = np.minimum(blanks[np.searchsorted(blanks, lines.starts)], lines.ends)
+    spans = {"ip": (lines.starts, ends), "line": (lines.starts, lines.ends)}
+    return spans, None, np.zeros(len(ends), bool)
 
 
 def _typed(column: pa.Array, field: pa.Field) -> pa.Array:
-    """Return bytes as a column of its type; a dash, and an absent rest, are null."""
+    """Return bytes as a column of its type."""
     if column.type == field.type:
         return column
-    if field.name != "ip":
-        absent = b"" if field.name == "rest" else b"-"
-        column = _without(column, np.asarray(pc.equal(column, absent).fill_null(False)))
     try:
         return column.cast(_TEXT).cast(field.type)
     except pa.ArrowInvalid:
@@ -209,7 +207,6 @@ def _w3c(blocks: Iterator[tuple[int, bytes]], fields: bytes, options: ReadOption
     # Old versions of IIS write the date only before the lines.
     ours = _W3C_NAMES if "date" in words else {**_W3C_NAMES, TIME: "time of day"}
     names = [ours.get(name, name) for name in words]
-    place_of = {name: at for at, name in enumerate(names)}
     selected = _selected([*names, _MALFORMED], options)
 
     def records(lines: Bounds) -> Bounds:
@@ -220,34 +217,40 @@ def _w3c(blocks: Iterator[tuple[int, bytes]], fields: bytes, options: ReadOption
                 raise TextError("the fields change", "split the file before it", int(number))
         return lines[~is_directive]
 
-    def split(lines: Bounds) -> tuple[dict[str, pa.Array], Bools]:
-        data = bytes_in(lines.block)
-        for separator in (_TAB, _BLANK):  # CloudFront writes tabs, IIS blanks
-            marks = np.flatnonzero(data == separator)
-            first, last = (np.searchsorted(marks, places) for places in (lines.starts, lines.ends))
-            if np.count_nonzero(first < last) * 2 > len(first):
-                break
-        wrong = last - first != len(names) - 1
-        marks = np.append(marks, np.full(len(names), len(data)))
-
-        def column(name: str) -> pa.Array:
-            at = place_of[name]
-            starts = marks[first + at - 1] + 1 if at else lines.starts
-            ends = marks[first + at] if at + 1 < len(names) else lines.ends
-            starts, ends = (np.where(wrong, lines.starts, places) for places in (starts, ends))
-            return cut(lines.block, starts, ends, wrong)
-
-        columns = {name: column(name) for name in {*selected, *_CHECKED} & {*names}}
+    def split(lines: Bounds) -> tuple[dict[str, Span], pa.Array, Bools]:
+        spans, wrong = _between_blanks(lines, names)
+        times = None
         if {"date", TIME} <= {*names}:
-            columns[TIME] = _moments(columns["date"], columns[TIME])
-            is_absent = pc.equal(columns["date"], b"-")
-            wrong |= np.asarray(pc.and_not(columns[TIME].is_null(), is_absent).fill_null(False))
-        if STATUS in columns:
-            is_status = pc.match_substring_regex(columns[STATUS], _STATUS)
-            wrong |= ~np.asarray(is_status.fill_null(False))
-        return {name: _without(texts, wrong) for name, texts in columns.items()}, wrong
+            texts = [cut(lines.block, *spans[name], wrong) for name in ("date", TIME)]
+            times = _moments(*texts)
+            wrong |= np.asarray(times.is_null()) & ~_is_dash(lines, spans["date"])
+        if STATUS in names:
+            statuses = cut(lines.block, *spans[STATUS], wrong)
+            is_status = pc.match_substring_regex(statuses, _STATUS).fill_null(False)
+            wrong |= ~np.asarray(is_status)
+        if times is not None:
+            times = pc.if_else(pa.array(wrong), pa.scalar(None, _SECONDS), times)
+        return spans, times, wrong
 
     return _rows(blocks, selected, split, records)
+
+
+def _between_blanks(lines: Bounds, names: list[str]) -> tuple[dict[str, Span], Bools]:
+    """Return the fields with these names between tabs or blanks, and which lines have others."""
+    data = bytes_in(lines.block)
+    for separator in (_TAB, _BLANK):  # CloudFront writes tabs, IIS blanks
+        marks = np.flatnonzero(data == separator)
+        first, last = (np.searchsorted(marks, places) for places in (lines.starts, lines.ends))
+        if np.count_nonzero(first < last) * 2 > len(first):
+            break
+    wrong = last - first != len(names) - 1
+    marks = np.append(marks, np.zeros(len(names), np.int64))
+    bounds = [lines.starts - 1, *(marks[first + at] for at in range(len(names) - 1)), lines.ends]
+    spans = {
+        name: (np.where(wrong, lines.starts, start + 1), np.where(wrong, lines.starts, end))
+        for name, start, end in zip(names, bounds, bounds[1:], strict=False)
+    }
+    return spans, wrong
 
 
 def _moments(dates: pa.Array, times: pa.Array) -> pa.Array:
