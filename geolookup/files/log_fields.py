@@ -34,22 +34,21 @@ def fields_of(lines: Bounds, pattern: re.Pattern[bytes]) -> tuple[dict[str, Span
     usual, rows = _usual_fields(lines, has_host="host" in names, has_agent="user_agent" in names)
     malformed = np.ones(len(lines.starts), bool)
     malformed[rows] = False
-    matches = {}
-    for at in np.flatnonzero(malformed).tolist():
-        match = pattern.match(lines.block, int(lines.starts[at]), int(lines.ends[at]))
-        if match:
-            matches[at] = match
-    others = [*matches]
+    others = np.flatnonzero(malformed)
+    places = zip(lines.starts[others].tolist(), lines.ends[others].tolist(), strict=True)
+    matches = [pattern.match(lines.block, start, end) for start, end in places]
+    others = others[[match is not None for match in matches]]
     malformed[others] = False
+    groups = np.array([match.regs for match in matches if match], np.int64)
     fields = {}
-    for name in names:
-        spans = lines.starts.copy(), lines.starts.copy()
-        for side, places in enumerate(usual[name]):
-            spans[side][rows] = places
-            # An absent group is empty: its span is -1.
-            of_others = [max(match.span(name)[side], match.start()) for match in matches.values()]
-            spans[side][others] = of_others
-        fields[name] = spans
+    for name, group in names.items():
+        span = lines.starts.copy(), lines.starts.copy()
+        for side in (0, 1):
+            span[side][rows] = usual[name][side]
+            if len(others):
+                # An absent group is empty: its span is -1.
+                span[side][others] = np.maximum(groups[:, group, side], groups[:, 0, 0])
+        fields[name] = span
     return fields, malformed
 
 
