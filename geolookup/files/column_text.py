@@ -18,6 +18,8 @@ from geolookup.dataset.intervals import I64
 from geolookup.tables.locate import is_text
 
 _BYTES = pa.large_binary()
+#: Values that show whether they repeat.
+_SAMPLE = 256
 _NULL = pa.scalar(None, _BYTES)
 
 
@@ -119,18 +121,26 @@ def _quoted(texts: pa.Array, mark: bytes) -> pa.Array:
     """Return texts in quotes if they must be."""
     data = bytes_of(texts).to_pybytes()
     special = [byte for byte in (b'"', b"\n", b"\r", mark) if byte in data]
-    may_be_empty = pc.min(pc.binary_length(texts)).as_py() == 0
-    if not special and not may_be_empty:
+    if not special and pc.min(pc.binary_length(texts)).as_py() != 0:
         return texts
-    offsets = bounds_of(texts)
-    must = np.asarray(texts.is_valid()) & (offsets[1:] == offsets[:-1])
+    if len(texts[:_SAMPLE].unique()) < _SAMPLE // 2:
+        encoded = texts.dictionary_encode()
+        return _in_quotes(encoded.dictionary, special).take(encoded.indices)
+    return _in_quotes(texts, special)
+
+
+def _in_quotes(texts: pa.Array, special: list[bytes]) -> pa.Array:
+    """Return texts in quotes if they are empty or have a special byte."""
+    bounds, data = bounds_of(texts), np.frombuffer(bytes_of(texts), np.uint8)
+    must = np.asarray(texts.is_valid()) & (bounds[1:] == bounds[:-1])
     for byte in special:
-        places = np.flatnonzero(np.frombuffer(data, np.uint8) == ord(byte)) + offsets[0]
-        must[np.searchsorted(offsets, places, side="right") - 1] = True
-    quotes = pc.if_else(pa.array(must), pa.scalar(b'"', _BYTES), pa.scalar(b"", _BYTES))
-    if b'"' in special:
-        texts = pc.replace_substring(texts, b'"', b'""')
-    return join(quotes, texts, quotes)
+        places = np.flatnonzero(data == ord(byte)) + bounds[0]
+        must[np.searchsorted(bounds, places, side="right") - 1] = True
+    if not must.any():
+        return texts
+    mask = pa.array(must)
+    quoted = join(b'"', pc.replace_substring(texts.filter(mask), b'"', b'""'), b'"')
+    return pc.replace_with_mask(texts, mask, quoted)
 
 
 def cell_texts(array: pa.Array) -> pa.Array:

@@ -25,6 +25,7 @@ from geolookup.files.log_fields import Span, fields_of
 from geolookup.files.row_streams import Block, ReadOptions, Rows, check_columns
 from geolookup.files.text_blocks import TextError
 from geolookup.files.timestamps import date_seconds
+from geolookup.tables.times import Int64
 
 # No text is matched in two ways, so that RE2 reads each byte once.
 # An address, or a list of them with commas: %{X-Forwarded-For}i.
@@ -157,13 +158,32 @@ def _splitter(pattern: re.Pattern[bytes]) -> _Split:
         spans, wrong = fields_of(lines, pattern)
         # Many lines have the time of the line before.
         texts = cut(lines.block, *spans[TIME], wrong, _TEXT).dictionary_encode()
-        seconds, valid, has_offset = date_seconds(texts.dictionary)
-        valid &= has_offset & (seconds >= EARLIEST) & (seconds < LATEST)
+        seconds, valid = _instants(texts.dictionary)
         at = texts.indices.fill_null(-1).to_numpy()
         wrong = ~np.append(valid, False)[at]  # the last item is of malformed lines
         return spans, pa.array(np.append(seconds, 0)[at], mask=wrong).cast(_SECONDS), wrong
 
     return split
+
+
+def _instants(texts: pa.Array) -> tuple[Int64, Bools]:
+    """Return the Unix seconds of times with an offset, and whether each is one.
+
+    Times of one minute are read once.
+    """
+    # 10/Oct/2000:13:55:36 -0700
+    is_usual = pc.match_substring_regex(texts, "^[^ ]{17}:[0-5][0-9] ")
+    if not pc.all(is_usual).as_py():
+        return _checked(*date_seconds(texts))
+    minutes = pc.binary_replace_slice(texts.cast(_BYTES), 17, 20, b"").dictionary_encode()
+    seconds, valid = _checked(*date_seconds(minutes.dictionary.cast(_TEXT)))
+    at = minutes.indices.to_numpy()
+    of_minute = pc.utf8_slice_codeunits(texts, 18, 20).cast(pa.int64()).to_numpy()
+    return seconds[at] + of_minute, valid[at]
+
+
+def _checked(seconds: Int64, valid: Bools, has_offset: Bools) -> tuple[Int64, Bools]:
+    return seconds, valid & has_offset & (seconds >= EARLIEST) & (seconds < LATEST)
 
 
 def _is_absent(lines: Bounds, span: Span, field: pa.Field) -> Bools:
