@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TextIO
 
-from geolookup.errors import line_text
+from geolookup.errors import count_text, line_text
 from geolookup.terminal import own_sequence
 
 _INTERVAL = 0.1  # seconds between two drawings
@@ -55,7 +55,7 @@ class Progress:
         ``fraction`` is the part of the work that is done, None: unknown.
         """
         passed = max(self.seconds, 1e-9)
-        text = f"{rows:,} rows  {rows / passed:,.0f} rows/s"
+        text = f"{count_text(rows, 'row')}  {rows / passed:,.0f} rows/s"
         if fraction:  # 20 s for a quarter: 80 s in all, 60 s left
             text += f"  {timedelta(seconds=max(round(passed / fraction - passed), 0))} left"
         self._draw_if_due(lambda: text)
@@ -88,5 +88,5 @@ class Progress:
             self._stream.flush()
 
     def _text(self) -> str:
-        rows = f"{self._rows:,} rows  " if self._rows else ""
+        rows = f"{count_text(self._rows, 'row')}  " if self._rows else ""
         return f"{self._stage}  {rows}{self._bytes}{self.seconds:.1f} s"

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import exit_on_signals, json_text, key_options, options, quantities
+from geolookup.cli import json_text, key_options, options, quantities
 from geolookup.cli.command import command
 from geolookup.errors import QualityError
 
@@ -58,7 +58,6 @@ def build(
     from geolookup.progress import Progress
     from geolookup.signing.keys import read_signing_keys
 
-    exit_on_signals()
     build_options = Options(**values, signing_keys=read_signing_keys(signing_keys))
     try:
         report, _ = compile_recipe(load(recipe), output, build_options, Progress())
@@ -107,7 +106,6 @@ def check(recipe: str, against: str | None, as_json: bool, **limits: Any) -> Non
 
     from geolookup.progress import Progress
 
-    exit_on_signals()
     report = check_recipe(recipe, Options(**limits), Progress(), against)
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
     sys.exit(1 if report.has_problem or report.is_refused else 0)

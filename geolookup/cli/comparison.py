@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, json_text, options, print_sizes, table_options
+from geolookup.cli import fail, json_text, options, print_sizes, table_options
 from geolookup.cli.command import command
 from geolookup.errors import count_text, line_text
 from geolookup.store.paths import dataset_path
@@ -97,7 +97,6 @@ def _write_rows(
     from geolookup.comparison.change_table import write_rows
     from geolookup.comparison.dataset_pair import OPTIONS, DatasetPair
 
-    exit_on_signals()
     old, new = map(open_dataset, sides)
     try:
         pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
@@ -161,7 +160,6 @@ def score(
     """
     from geolookup.comparison.report import score_lines
 
-    exit_on_signals()
     if parameters["rows"] is not None and len(datasets) > 1:
         fail(f"--rows is about one DATASET, not {len(datasets)}; name one")
     if parameters["force"] and parameters["rows"] is None:
@@ -217,7 +215,6 @@ def report(
     from geolookup.reports.dataset import head, sections
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
 
-    exit_on_signals()
     if against is None and (fail_if or rows):
         fail(f"{'--fail-if' if fail_if else '--rows'} needs --against")
     check_output(output, rows, force=force)

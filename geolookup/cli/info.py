@@ -12,8 +12,9 @@ import click
 
 from geolookup.cli import json_text, options
 from geolookup.cli.command import command, group
+from geolookup.cli.terminal_text import print_table
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import line_text, short_id
+from geolookup.errors import counts_text, line_text, short_id
 
 if TYPE_CHECKING:
     from geolookup.contract.display import FieldInfo
@@ -70,7 +71,7 @@ def _lines(
     yield f"age         {metadata.age}"
     yield f"kernel      {kernel}"
     yield f"time zones  {metadata.time_zones}"
-    yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
+    yield f"counts      {counts_text(metadata.counts)}"
     yield f"private     {', '.join(_private(metadata)) or 'no own column'}"
     yield f"known       IPv4: of the {coverage['ipv4'].of:,} public addresses"
     yield "            IPv6: of the addresses with any value; most others are unassigned"
@@ -118,15 +119,10 @@ def fields(as_json: bool) -> None:
     from geolookup.contract import display
 
     infos = display.fields()
-    click.echo(json_text([info._asdict() for info in infos]) if as_json else _table(infos))
-
-
-def _table(infos: tuple[FieldInfo, ...]) -> str:
-    """Return a line for each field; the last column is the longest, so it is not padded."""
-    rows = [(*info[:4], _example(info), info.meaning) for info in infos]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
-    return "\n".join(lines).replace("`", "")
+    if as_json:
+        click.echo(json_text([info._asdict() for info in infos]))
+    else:
+        print_table((*info[:4], _example(info), info.meaning.replace("`", "")) for info in infos)
 
 
 def _example(info: FieldInfo) -> str:
@@ -147,10 +143,7 @@ def recipes(context: click.Context) -> None:
     from geolookup_builder.recipe import loading
 
     if context.invoked_subcommand is None:
-        names = loading.names()
-        width = max(map(len, names))
-        for name in names:
-            click.echo(f"{name:<{width}}  {loading.summary(name)}")
+        print_table((name, loading.summary(name)) for name in loading.names())
 
 
 @recipes.command(name="show", short_help="Print a packaged recipe.")

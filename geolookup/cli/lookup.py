@@ -5,18 +5,15 @@ from __future__ import annotations
 import click
 
 from geolookup.cli import options, require_output, table_options
-from geolookup.cli.answers import FORMATS, Question, end, print_answers
+from geolookup.cli.answer_formats import FORMATS, Question
+from geolookup.cli.answers import end, print_answers
 from geolookup.cli.command import command
 from geolookup.kernel.lookups import state_of
 
 
 @command("lookup")
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
-@options.dataset
-@options.age_notice
 @options.fields("print", "all")
-@options.at
-@table_options.clean
 @click.option(
     "--format",
     "form",
@@ -28,14 +25,17 @@ from geolookup.kernel.lookups import state_of
     default=None,
     help="JSON with one line per answer, or indented. [default: indented on a terminal]",
 )
+@options.at
+@table_options.clean
+@options.dataset
 def lookup(
     addresses: tuple[str, ...],
-    dataset: str | None,
     paths: tuple[str, ...],
-    at: int | None,
-    clean: bool,
     form: str | None,
     compact: bool | None,
+    at: int | None,
+    clean: bool,
+    dataset: str | None,
 ) -> None:
     """Print the answer for each IP; `geolookup IP` does the same.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, options, require_output
+from geolookup.cli import fail, options, require_output
 from geolookup.cli.command import command
 from geolookup.errors import line_text
 from geolookup.kernel.lookups import state_of
@@ -86,7 +86,6 @@ def _names(command: options.F) -> options.F:
     help="Write a list without prefixes if nothing meets the conditions.",
 )
 @options.dataset
-@options.age_notice
 def prefixes(
     where: tuple[str, ...],
     not_: tuple[str, ...],
@@ -120,7 +119,6 @@ def prefixes(
     from geolookup.prefixes.lists import lists
     from geolookup.prefixes.select import Selection
 
-    exit_on_signals()
     syntax = SYNTAXES[form]
     if by and syntax.entries != "row":
         fail(f"--by is for csv and json: {form} has no values")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from geolookup.cli import exit_on_signals, json_text, key_options, options, quantities
+from geolookup.cli import json_text, key_options, options, quantities
 from geolookup.cli.build import report_members
 from geolookup.cli.command import command
 from geolookup.errors import line_text
@@ -57,7 +57,7 @@ def slice(  # noqa: A001 - the name of the command
     """Write the part of DATASET that meets all conditions as a new dataset.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled. It may
-    also be a file of `geolookup pack`. Inside the part the answers are the same; other
+    also be a file of `geolookup mirror pack`. Inside the part the answers are the same; other
     addresses are unknown. Sources, dates, licences and credits are kept.
 
     It is a build of a recipe with the keys only, within, families and fields, and prints
@@ -72,7 +72,6 @@ def slice(  # noqa: A001 - the name of the command
     from geolookup.progress import Progress
     from geolookup.signing.keys import read_signing_keys
 
-    exit_on_signals()
     recipe = slice_recipe(
         dataset_path(options.past_dataset(dataset)),
         name or line_text(output.absolute().name),

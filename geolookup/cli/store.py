@@ -1,26 +1,36 @@
-"""``geolookup publish``, ``rollback``, ``generations`` and ``prune``: the commands of a store."""
+"""``geolookup store``: publish, roll back, list, prune and verify the generations of a store."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, json_text, key_options, options
-from geolookup.cli.command import command
+from geolookup.cli import fail, json_text, key_options, options
+from geolookup.cli.command import group
+from geolookup.cli.terminal_text import print_table
 from geolookup.contract.envelope import to_json
 from geolookup.errors import count_text, line_text, short_id
+from geolookup.store import resolve
 from geolookup.store.changing import store_path
+from geolookup.store.paths import dataset_path
 from geolookup.store.pointer import CHANGES
 
 if TYPE_CHECKING:
+    from geolookup.history.generations import Generation
     from geolookup.history.result import StoreResult
 
-_ROW = "{:12}  {:20}  {:20}  {:10}  {:7}  {:>13}  {}"
+_DAMAGED = 1
 _TITLES = ("generation", "published", "in force since", "data", "kept as", "bytes", "state")
+
+
+@group("store")
+def store() -> None:
+    """Publish, roll back, list, prune and verify datasets in a store."""
 
 
 def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> None:
@@ -35,72 +45,48 @@ def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> 
                 click.echo(f"would {word} generation {short_id(name)}")
 
 
-def _read_since(_context: object, _option: object, value: str | None) -> str | None:
+def _since(text: str) -> str:
     from geolookup.store.in_force import read_since
 
-    try:
-        return value if value is None else read_since(value)
-    except ValueError as error:
-        fail(f"--since: {error}")
+    return read_since(text)
 
 
-@command("publish")
+@store.command("publish", short_help="Make a dataset the current one of a store.")
 @options.dataset_object
 @options.store
 @click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
 @click.option(
     "--since",
     metavar="DATE",
-    callback=_read_since,
+    type=options.Parsed(_since),
     help="Put DATASET into the past: it was in force from DATE until the next generation.",
 )
 @options.keep(default="all")
 @options.dry_run
 @options.as_json()
-def publish(
-    dataset: str | None,
-    store: Path | None,
-    expect: str | None,
-    since: str | None,
-    keep: int | None,
-    keep_for: str | None,
-    keep_unpacked: int | None,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+def publish(as_json: bool, **values: Any) -> None:
     """Verify DATASET, add it to the store as a generation, and make it the current one.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    DATASET may be a dataset, another store, or a file of `geolookup pack`. A generation
+    DATASET may be a dataset, another store, or a file of `geolookup mirror pack`. A generation
     that the store already has becomes the current one again. Prints what was done. Exits
     with 2 and leaves the store unchanged if the dataset is damaged, if its id differs
     from its content or from --expect, or if the store trusts keys and none of them has
     signed the dataset.
 
     With --since, DATASET becomes the current one only if it is the newest. --keep,
-    --keep-for and --keep-unpacked prune the store afterwards, as `geolookup prune` does.
+    --keep-for and --keep-unpacked prune the store afterwards, as `geolookup store prune` does.
 
-    Example: geolookup publish mydata --store /srv/geo
+    Example: geolookup store publish mydata --store /srv/geo
     """
-    exit_on_signals()
-    result = geolookup.publish(
-        dataset,
-        store,
-        expect=expect,
-        since=since,
-        keep=keep,
-        keep_for=keep_for,
-        keep_unpacked=keep_unpacked,
-        dry_run=dry_run,
-    )
-    print_result(result, as_json=as_json)
+    print_result(geolookup.publish(**values), as_json=as_json)
 
 
-@command("rollback")
+@store.command("rollback", short_help="Return to the previous generation.")
 @options.store_object
 @key_options.signing_keys()
 @options.as_json()
-def rollback(store: Path | None, signing_keys: tuple[str, ...], as_json: bool) -> None:
+def rollback(as_json: bool, **values: Any) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
     STORE is by default the user's store. A second rollback goes back one generation
@@ -108,13 +94,12 @@ def rollback(store: Path | None, signing_keys: tuple[str, ...], as_json: bool) -
     previous generation again. Exits with 2 and leaves STORE unchanged if the previous
     generation is missing, damaged or refused.
 
-    Example: geolookup rollback /srv/geo
+    Example: geolookup store rollback /srv/geo
     """
-    exit_on_signals()
-    print_result(geolookup.rollback(store, signing_keys=signing_keys), as_json=as_json)
+    print_result(geolookup.rollback(**values), as_json=as_json)
 
 
-@command("generations")
+@store.command("generations", short_help="List the generations of a store.")
 @options.store_object
 @options.as_json()
 def generations(store: Path | None, as_json: bool) -> None:
@@ -125,38 +110,33 @@ def generations(store: Path | None, as_json: bool) -> None:
     whether it is a folder or an archive, its bytes on the disk, and whether it is current
     or withdrawn. The last line has the sums. --json has the whole ids.
 
-    Example: geolookup generations /srv/geo
+    Example: geolookup store generations /srv/geo
     """
     entries = geolookup.generations(store)
     if as_json:
         click.echo(json_text([asdict(generation) for generation in entries]))
         return
-    click.echo(_ROW.format(*_TITLES))
-    for item in entries:
-        state = "current" if item.current else "withdrawn" if item.withdrawn else ""
-        size = "" if item.bytes is None else f"{item.bytes:,}"
-        times = item.at, item.in_force_since, item.data_date
-        cells = short_id(item.generation), *times, item.kept_as, size
-        click.echo(line_text(_ROW.format(*(cell or "-" for cell in cells), state).rstrip()))
+    print_table(map(_row, entries), _TITLES)
     total = sum(item.bytes or 0 for item in entries)
     changed = sum(path.stat().st_size for path in (store_path(store) / CHANGES).glob("*.parquet"))
     kept = f"{count_text(len(entries), 'generation')}, {total:,} bytes"
     click.echo(f"{kept}; what changed between them, {changed:,} bytes")
 
 
-@command("prune")
+def _row(item: Generation) -> list[str]:
+    state = "current" if item.current else "withdrawn" if item.withdrawn else ""
+    size = "" if item.bytes is None else f"{item.bytes:,}"
+    times = item.at, item.in_force_since, item.data_date
+    cells = short_id(item.generation), *times, item.kept_as, size
+    return [*(cell or "-" for cell in cells), state]
+
+
+@store.command("prune", short_help="Remove old generations from a store.")
 @options.store_object
 @options.keep()
 @options.dry_run
 @options.as_json()
-def prune(
-    store: Path | None,
-    keep: int | None,
-    keep_for: str | None,
-    keep_unpacked: int | None,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+def prune(as_json: bool, **values: Any) -> None:
     """Remove old generations of STORE, and turn older ones that stay into archives.
 
     STORE is by default the user's store. The current generation is always kept, and
@@ -165,10 +145,36 @@ def prune(
     An engine that uses a removed generation continues to answer from it. Prints what was
     done.
 
-    Example: geolookup prune /srv/geo --keep-for 1y
+    Example: geolookup store prune /srv/geo --keep-for 1y
     """
-    exit_on_signals()
-    result = geolookup.prune(
-        store, keep, keep_for=keep_for, keep_unpacked=keep_unpacked, dry_run=dry_run
-    )
-    print_result(result, as_json=as_json)
+    print_result(geolookup.prune(**values), as_json=as_json)
+
+
+@store.command("verify", short_help="Check a dataset for damage.")
+@options.past_dataset_object
+@key_options.trusted_keys
+def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
+    """Read every byte of DATASET, or of the current generation of a store, and check it.
+
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
+    Checks the manifest, sizes, digests, layout, the order of intervals, row numbers and
+    the generation id. Exits with 1 and one line per damage on standard error if anything
+    is damaged, or if no key of --trusted-key has signed the dataset.
+
+    Example: geolookup store verify mydata
+    """
+    from geolookup.integrity import examine
+
+    path = Path(dataset_path(options.past_dataset(dataset)))
+    if not path.is_dir():
+        problem = "not a folder" if path.exists() else "no such folder"
+        fail(f"{line_text(str(path))}: {problem}; name a dataset or a store")
+    folder = Path(resolve.folder(path))
+    report = examine(folder, trusted_keys=trusted_keys)
+    for damage in report.damages:
+        click.echo(f"geolookup: {damage}", err=True)
+    if report.damages:
+        sys.exit(_DAMAGED)
+    files = count_text(report.files, "file")
+    click.echo(f"{folder}: undamaged, {files}, {report.bytes:,} bytes")
+    click.echo(f"generation {short_id(report.generation)}")

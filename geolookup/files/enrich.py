@@ -42,6 +42,7 @@ from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, Ta
 from geolookup.files.text_blocks import TextError
 from geolookup.files.timestamps import unix_seconds
 from geolookup.kernel.lookups import state_of
+from geolookup.parallel import cores
 from geolookup.progress import Progress
 from geolookup.tables.as_of import PastEnricher
 from geolookup.tables.dictionaries import in_one
@@ -70,7 +71,6 @@ class FileOptions:
     time_zone: str | None = None  # the IANA zone of instants without an offset
     clean: bool = False  # whether addresses are cleaned by ``contract.cleaning``
     error_code: bool = False
-    threads: int | None = None
     delimiter: str | None = None
     header: bool = True  # of CSV, read and written
 
@@ -202,7 +202,6 @@ def _enricher(engine: Engine, options: FileOptions, without: Counter[str]) -> En
         "at": instant(options.at),
         "clean": options.clean,
         "add_known": True,
-        "threads": options.threads,
     }
     if options.as_of_column is None:
         return Enricher(state, fields, **how)
@@ -229,8 +228,7 @@ def enrich_file(
     others: Others = "as_is" if is_same else "typed"
     name, delimiter = input_name(source.path), options.delimiter
     read_options = ReadOptions(name, (*keys,), others, delimiter, options.header, key_options=keys)
-    if options.threads is not None:
-        pa.set_cpu_count(options.threads)  # limits Arrow's own threads
+    pa.set_cpu_count(cores())  # Arrow's own threads
     with open_table(source, read_options) as rows:
         with explain_errors(name, rows.kind), row_errors():
             answers = _Answers(engine, rows, options, counts, renders=target.format.is_text)
@@ -247,7 +245,7 @@ def enrich_file(
                 return answered, sink.render(batch, answered.new, answered.rows)
 
             try:
-                for answered, rendered in rows.run(work, options.threads):
+                for answered, rendered in rows.run(work):
                     _count(counts, invalid, answered)
                     sink.write(rendered)
                     progress.show(counts.rows, rows.fraction(counts.rows))

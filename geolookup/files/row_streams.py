@@ -117,7 +117,7 @@ class Rows:
         passed = self.first
         with (
             explain_errors(self.stream.name, self.kind, lambda: passed),
-            in_order(step, self.raw, threads) as results,
+            in_order(step, self.raw) as results,
         ):
             for block, result in results:
                 self.malformed += len(block.malformed)

@@ -29,18 +29,21 @@ from geolookup.gate.account_store import (
     is_time,
     wall_clock,
 )
-from geolookup.gate.accounts_file import AccountsFile, Checkpoints
+from geolookup.gate.accounts_file import AccountsFile
+from geolookup.gate.accounts_schema import create_tables
 from geolookup.gate.sqlite_admission import transaction
 from geolookup.gate.store_health import Outage
 
 _T = TypeVar("_T")
+#: A row of ``_KEY``.
+_Row = tuple[bytes, str, int, str, str, int, int | None, int]
 _KEY = (
     "SELECT digest, environment, account, name, plan, key.created, expires, revoked"
     " FROM key JOIN account ON account.id = account"
 )
 _USAGE = (
-    "SELECT name, plan, account.created, used, count(digest) FROM account"
-    " LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
+    "SELECT name, plan, account.created, (SELECT max(used) FROM run WHERE run.account = id),"
+    " count(digest) FROM account LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
 )
 #: Seconds before a step is retried, doubled each time up to the second number.
 _FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
@@ -65,13 +68,18 @@ class SQLiteStore:
         self.now = clock or wall_clock
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
-        self._checkpoints = Checkpoints(self._file.open_again)
         self._outage = Outage()
 
-    def find(self, digest: bytes) -> Key | None:
-        """Return the key with a digest."""
-        keys = self._run(_keys, f"{_KEY} WHERE digest = ?", digest)
-        return keys[0] if keys else None
+    def find(self, digests: Sequence[bytes]) -> list[Key | AccountsError | None]:
+        """Return the key with each digest; see ``Store``."""
+        rows = self._run(_rows, digests)
+        return [self._found(rows.get(digest)) for digest in digests]
+
+    def _found(self, row: _Row | None) -> Key | AccountsError | None:
+        try:
+            return None if row is None else _key(row)
+        except sqlite3.Error as error:
+            return self._file.unusable(str(error))
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts in one transaction; see ``Store``."""
@@ -82,10 +90,16 @@ class SQLiteStore:
 
         def step(db: sqlite3.Connection) -> str:
             with self._durable(db), transaction(db):
+                create_tables(db)
                 account = (key.name, key.plan, key.created)
-                db.execute(
-                    "INSERT OR IGNORE INTO account (name, plan, created) VALUES (?, ?, ?)", account
+                added = db.execute(
+                    "INSERT INTO account (name, plan, created) VALUES (?, ?, ?)"
+                    " ON CONFLICT (name) DO NOTHING",
+                    account,
                 )
+                if added.rowcount:
+                    run = "INSERT INTO run (account, used) VALUES (?, 0)"
+                    db.execute(run, (added.lastrowid,))
                 statement = "SELECT id, plan FROM account WHERE name = ?"
                 number, plan = db.execute(statement, (key.name,)).fetchone()
                 if plan == key.plan:
@@ -101,7 +115,7 @@ class SQLiteStore:
 
     def keys(self) -> list[Key]:
         """Return all keys, oldest first."""
-        return self._run(_keys, f"{_KEY} ORDER BY key.created, digest")
+        return self._run(_keys)
 
     def revoke(self, digest: bytes, entry: Entry) -> None:
         """Revoke a key for good; log it unless it was revoked before."""
@@ -126,27 +140,19 @@ class SQLiteStore:
         """Return None: each revocation waits for the disk."""
         return None
 
-    def upkeep(self) -> None:
-        """Run a checkpoint if enough rows changed; called by the background thread."""
-        with self._lock:
-            if self._connection is None:
-                return
-            changes = self._connection.total_changes
-        self._checkpoints.write_back(changes)
-
     def probe(self) -> None:
         """Open the file, or check that it still exists."""
         self._run(lambda _: None)
 
     def after_fork(self) -> None:
-        """Set aside, in a child process, the connections of the parent."""
+        """Set aside, in a child process, the connection of the parent."""
         # POSIX drops all locks of a process on a file when any descriptor of it is closed.
-        _of_parents.extend(filter(None, (self._connection, self._checkpoints.detach())))
+        if self._connection is not None:
+            _of_parents.append(self._connection)
         self._connection, self._lock, self._outage = None, Lock(), Outage()
 
     def close(self) -> None:
         """Close the store."""
-        self._checkpoints.close()
         with self._lock:
             self._drop()
 
@@ -208,7 +214,6 @@ class SQLiteStore:
         """Close the connection to a replaced file; its log belongs into that file."""
         with suppress(sqlite3.Error):
             replaced.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        self._checkpoints.close()
         self._drop()
 
     def _drop(self) -> None:
@@ -224,11 +229,18 @@ def _busy(error: sqlite3.Error) -> bool:
     return code & _PRIMARY == sqlite3.SQLITE_BUSY
 
 
-def _keys(db: sqlite3.Connection, statement: str, *values: object) -> list[Key]:
-    return [_key(row) for row in db.execute(statement, values)]
+def _rows(db: sqlite3.Connection, digests: Sequence[bytes]) -> dict[bytes, _Row]:
+    # Of 1, 2, 4, 8 ... digests: few statements exist, and all stay prepared.
+    filled = [*digests, *[b""] * ((1 << (len(digests) - 1).bit_length()) - len(digests))]
+    statement = f"{_KEY} WHERE digest IN ({', '.join('?' * len(filled))})"
+    return {row[0]: row for row in db.execute(statement, filled)}
 
 
-def _key(row: tuple[bytes, str, int, str, str, int, int | None, int]) -> Key:
+def _keys(db: sqlite3.Connection) -> list[Key]:
+    return [_key(row) for row in db.execute(f"{_KEY} ORDER BY key.created, digest")]
+
+
+def _key(row: _Row) -> Key:
     key = Key(*row[:7], revoked=bool(row[7]))
     _check(is_time(key.created) and (key.expires is None or is_time(key.expires)))
     return key

@@ -1,7 +1,7 @@
 """Internal names of `geolookup/http` that tests use."""
 
-from geolookup.http import admin_port, application
-from geolookup.http.admin_port import PLAIN, AdminPort, Page
+from geolookup.http import admin, application
+from geolookup.http.admin import Admin
 from geolookup.http.answers import (
     ANSWERED,
     NO_SUCH_METHOD,
@@ -12,10 +12,10 @@ from geolookup.http.answers import (
     Answers,
     Outcome,
 )
-from geolookup.http.application import ip_parameter
 from geolookup.http.cors import Origins
-from geolookup.http.heartbeats import LATE, SILENT, STARTING, Heartbeats, Watchdog
-from geolookup.http.listener import limit
-from geolookup.http.metrics import BOUNDS, Counters, exposition, readings
+from geolookup.http.metrics import exposition
 from geolookup.http.own import OwnLookups
-from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT
+from geolookup.http.requests import ip_parameter
+from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT, Settings
+from geolookup.http.shared import BOUNDS, Shared
+from geolookup.http.watchdog import LATE, SILENT, Watchdog, notify
