@@ -98,7 +98,7 @@ def write_batches(batches: Iterable[pa.RecordBatch], sink: Any) -> int:
     """Write batches into a sink and close it; return the number of rows."""
     count = 0
     for batch in batches:
-        sink.write(batch)
+        sink.write(sink.render(batch))
         count += len(batch)
     sink.close()
     return count
