@@ -60,8 +60,10 @@ def _run(arguments: list[str]) -> None:
         answer_one(arguments[0])
     else:
         from geolookup.cli.program import program
+        from geolookup.progress import shown
 
-        program.main(prog_name="geolookup")
+        with shown():
+            program.main(prog_name="geolookup")
 
 
 def _flush() -> None:

@@ -55,13 +55,13 @@ def build(
     from geolookup_builder.limits import Options
     from geolookup_builder.recipe.loading import load
 
-    from geolookup.progress import Progress
+    from geolookup.progress import current
     from geolookup.signing.keys import read_signing_keys
 
     exit_on_signals()
     build_options = Options(**values, signing_keys=read_signing_keys(signing_keys))
     try:
-        report, _ = compile_recipe(load(recipe), output, build_options, Progress())
+        report, _ = compile_recipe(load(recipe), output, build_options, current())
     except QualityError as error:
         if as_json:
             click.echo(json_text(error.report, report_members))
@@ -105,10 +105,10 @@ def check(recipe: str, against: str | None, as_json: bool, **limits: Any) -> Non
     from geolookup_builder.check import check_recipe
     from geolookup_builder.limits import Options
 
-    from geolookup.progress import Progress
+    from geolookup.progress import current
 
     exit_on_signals()
-    report = check_recipe(recipe, Options(**limits), Progress(), against)
+    report = check_recipe(recipe, Options(**limits), current(), against)
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
     sys.exit(1 if report.has_problem or report.is_refused else 0)
 

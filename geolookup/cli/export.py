@@ -68,13 +68,11 @@ def export(
 
     Example: geolookup export mydata -o mydata.mmdb
     """
-    from geolookup.progress import Progress
-
     exit_on_signals()
     values = {name: value for name, value in parameters.items() if value not in (None, ())}
     with options.open_dataset(dataset) as engine:
         data = state_of(engine).dataset
-        counts = write(data, output, format_name, values, Progress(), force=force)
+        counts = write(data, output, format_name, values, force=force)
     counts_text = ", ".join(
         count_text(count, name.removesuffix("s"), name) for name, count in counts.items()
     )

@@ -69,7 +69,7 @@ def slice(  # noqa: A001 - the name of the command
     from geolookup_builder.limits import Options
     from geolookup_builder.recipe.loading import slice_recipe
 
-    from geolookup.progress import Progress
+    from geolookup.progress import current
     from geolookup.signing.keys import read_signing_keys
 
     exit_on_signals()
@@ -85,5 +85,5 @@ def slice(  # noqa: A001 - the name of the command
     build_options = Options(
         force=force, max_memory=max_memory, signing_keys=read_signing_keys(signing_keys)
     )
-    report, _ = compile_recipe(recipe, output, build_options, Progress())
+    report, _ = compile_recipe(recipe, output, build_options, current())
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
