@@ -14,8 +14,11 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TypeVar
 
+from geolookup.errors import SettingsError
+
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+_THREADS = "GEOLOOKUP_THREADS"
 #: Each thread holds one item in memory, so the number of threads is limited.
 _MOST_THREADS = 4
 #: For tables of fewer rows, threads cost more than they save.
@@ -23,7 +26,11 @@ WORTH_THREADS = 1 << 16
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return how many threads may work at a time: $GEOLOOKUP_THREADS, else one for each core."""
+    if stated := os.environ.get(_THREADS):
+        if not stated.isdecimal() or not int(stated):
+            raise SettingsError(f"{_THREADS} is {stated!r}; write a number of threads, such as 2")
+        return int(stated)
     usable = getattr(os, "sched_getaffinity", None)
     # Affinity: a container or ``taskset`` may allow fewer than the machine has.
     return len(usable(0)) if usable else os.cpu_count() or 1

@@ -13,8 +13,14 @@ import pytest
 
 import geolookup
 from tests.cli import program
-from tests.internals.cli import load
+from tests.cli.command_tree import tree
 
+#: The commands of these calls are in groups.
+TYPED = {
+    **{name: f"store {name}" for name in ("generations", "prune", "publish", "rollback", "verify")},
+    **{name: f"mirror {name}" for name in ("pack", "sign", "unpack")},
+    "mirror": "mirror write",
+}
 CALLS = (
     *(
         "build",
@@ -139,11 +145,13 @@ def parameters(call: Any) -> Mapping[str, inspect.Parameter]:
 
 
 def test_commands_take_what_their_calls_take() -> None:
+    commands = dict(tree())
     for name in CALLS:
         call = getattr(geolookup, name)
+        command = commands[TYPED.get(name, name)]
         stated = {
             parameter.name: parameter
-            for parameter in load(name).params
+            for parameter in command.params
             if parameter.name not in OF_COMMANDS | OF_OTHER_CALLS.get(name, set())
         }
         of_python = OF_PYTHON.get(name, set())
@@ -160,7 +168,7 @@ def test_commands_take_what_their_calls_take() -> None:
         needed = [item for item in taken if item not in defaults and item not in OBJECTS]
         assert required == needed, name
         arguments = ARGUMENTS.get(name, ["."] * len(required))
-        parsed = load(name).make_context(name, [*arguments]).params
+        parsed = command.make_context(name, [*arguments]).params
         assert {default: parsed[default] for default in defaults} == defaults, name
         assert "Error" in (inspect.getdoc(call) or ""), name
         assert name in geolookup.__all__

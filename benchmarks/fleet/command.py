@@ -59,21 +59,21 @@ class Publisher:
             source.mkdir()
             recipe = changed.write(self.recipe, source, seed=self.number)
         else:
-            _run("signing-keys", "create", key)
+            _run("mirror", "keys", "create", key)
         _run("build", recipe, "--output", output)
-        _run("sign", output, "--signing-key", key)
-        _run("publish", output, "--store", self.folder / "store")
+        _run("mirror", "sign", output, "--signing-key", key)
+        _run("store", "publish", output, "--store", self.folder / "store")
         self.number += 1
         self._mirror()
 
     def withdraw(self) -> None:
         """Go back to the generation before, and write the mirror."""
-        _run("rollback", self.folder / "store", "--signing-key", self.folder / "key")
+        _run("store", "rollback", self.folder / "store", "--signing-key", self.folder / "key")
         self._mirror()
 
     def _mirror(self) -> None:
         key, mirror = self.folder / "key", self.folder / "mirror"
-        _run("mirror", self.folder / "store", "--output", mirror, "--signing-key", key)
+        _run("mirror", "write", self.folder / "store", "--output", mirror, "--signing-key", key)
 
 
 @dataclass(slots=True)

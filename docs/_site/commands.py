@@ -43,7 +43,10 @@ def _append(_app: Sphinx, page: str, content: list[str]) -> None:
 def _page(name: str) -> Iterator[str]:
     command = load(name)
     yield f"{_related(name)}\n"
-    yield from _command(command, click.Context(command, info_name=f"geolookup {name}"))
+    context = click.Context(command, info_name=f"geolookup {name}")
+    yield from _command(command, context)
+    if isinstance(command, Group):
+        yield from _sections(dict(_parts(command, context)))
 
 
 def lists() -> Iterator[str]:
@@ -64,7 +67,7 @@ def _related(name: str) -> str:
 
 def _command(command: Command | Group, context: click.Context) -> Iterator[str]:
     path = context.command_path
-    if not isinstance(command, Group) or command.invoke_without_command:
+    if command.example:
         usage = " ".join(command.collect_usage_pieces(context))
         yield f"```{{code-block}} console\n:class: wrapped\n\n$ {command.example}\n```\n"
         yield f"```{{code-block}} text\n:class: wrapped\n\nUsage: {path} {usage}\n```\n"
@@ -78,19 +81,26 @@ def _command(command: Command | Group, context: click.Context) -> Iterator[str]:
     if options:
         yield "```{rubric} Options\n```\n"
         yield from map(_option, options)
-    if isinstance(command, Group):
-        yield from _parts(command, context)
 
 
-def _parts(group: Group, context: click.Context) -> Iterator[str]:
-    """List the commands of a group, and describe each under a heading of its own."""
-    parts = {name: part for name, part in group.commands.items() if not part.hidden}
-    rows = [f"| [{name}](#{name}) | {part.short_help} |" for name, part in parts.items()]
-    yield "\n".join(["| command | does |", "|---|---|", *rows, ""])
-    for name, part in parts.items():
+def _parts(group: Group, context: click.Context) -> Iterator[tuple[str, click.Context]]:
+    """Yield the commands of a group with their contexts; one of an inner group as ``keys list``."""
+    for name, part in group.commands.items():
         inner = click.Context(part, info_name=name, parent=context)
-        yield f"## {name}\n"
-        yield from _command(cast("Command | Group", part), inner)
+        if isinstance(part, Group):
+            yield from ((f"{name} {own}", deeper) for own, deeper in _parts(part, inner))
+        else:
+            yield name, inner
+
+
+def _sections(parts: dict[str, click.Context]) -> Iterator[str]:
+    """List the commands of a group, and describe each under a heading of its own."""
+    yield "| command | does |\n|---|---|"
+    for name, context in parts.items():
+        yield f"| [{name}](#{name.replace(' ', '-')}) | {context.command.short_help} |"
+    for name, context in parts.items():
+        yield f"\n## {name}\n"
+        yield from _command(cast("Command", context.command), context)
 
 
 def _option(option: click.Option) -> str:

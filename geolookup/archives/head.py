@@ -31,7 +31,7 @@ _EARLIER = ("delta.json", fmt.MANIFEST)
 MANIFEST_SUM = f"{fmt.MANIFEST}.sha256"
 #: Bytes; much more than a manifest of 254 sources has.
 LARGEST_MANIFEST = 1 << 24
-_REPACK = "pack the whole dataset again with 'geolookup pack'"
+_REPACK = "pack the whole dataset again with 'geolookup mirror pack'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,15 +103,17 @@ class Members:
         block = self._exactly(tarfile.BLOCKSIZE)
         if not any(block):
             if block + self._read(len(END)) != END:  # reads further than the end
-                raise self.error("does not end as an archive of 'geolookup pack' does")
+                raise self.error("does not end as an archive of 'geolookup mirror pack' does")
             return "", 0
         try:
             member = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
             is_ours = 0 <= member.size < 1 << 63 and header(member.name, member.size) == block
         except (tarfile.TarError, ValueError):
-            raise self.error("not an archive that 'geolookup pack' wrote") from None
+            raise self.error("not an archive that 'geolookup mirror pack' wrote") from None
         if not is_ours:
-            raise self.error(f"{member.name!r} is not a plain member as 'geolookup pack' writes it")
+            raise self.error(
+                f"{member.name!r} is not a plain member as 'geolookup mirror pack' writes it"
+            )
         return member.name, member.size
 
     def _content(self) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""``geolookup api-keys`` and ``accounts``: API keys, usage, audit log, plans, backups."""
+"""``geolookup accounts``: API keys, usage, audit log, plans, backups."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ _file_accounts = key_options.accounts(key_options.ACCOUNTS_FILE)
 _backup = click.argument("file", metavar="FILE", type=options.AS_PATH)
 
 
-@group("api-keys")
-def api_keys() -> None:
-    """Create, list and revoke API keys of the HTTP service.
-
-    Example: geolookup api-keys create --accounts sqlite:///accounts.db --plan free --name Acme
-    """
+@group("accounts")
+def accounts() -> None:
+    """Manage API keys, the usage of accounts, the audit log, plans and backups."""
 
 
-@api_keys.command(name="create", short_help="Create a key and print it once.")
+@accounts.group("keys", short_help="Create, list and revoke API keys.")
+def keys() -> None:
+    """Create, list and revoke API keys of the HTTP service."""
+
+
+@keys.command(name="create", short_help="Create a key and print it once.")
 @_accounts
 @click.option("--plan", metavar="NAME", required=True, help="Plan of the account.")
 @click.option("--name", metavar="TEXT", required=True, help="Name of the account.")
@@ -62,7 +64,7 @@ def create(
     The account is created if its name is new. The keys of an account share its rate
     and quota.
 
-    Example: geolookup api-keys create --accounts sqlite:///accounts.db --plan free --name Acme
+    Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
     ends = None if expires is None else int(expires.replace(tzinfo=UTC).timestamp())
     with _open(accounts, plans) as store:
@@ -73,51 +75,45 @@ def create(
         click.echo(key)
 
 
-@api_keys.command(name="list", short_help="List all keys.")
+@keys.command(name="list", short_help="List all keys.")
 @_accounts
 def list_keys(accounts: str) -> None:
     """List all keys, the oldest first.
 
     The columns are identifier, state, environment, plan, creation and account.
 
-    Example: geolookup api-keys list --accounts sqlite:///accounts.db
+    Example: geolookup accounts keys list --accounts sqlite:///accounts.db
     """
     with _open(accounts) as store:
-        keys = store.keys()
-    for key in keys:
+        entries = store.keys()
+    for key in entries:
         click.echo(_line(key))
 
 
-@api_keys.command(name="revoke", short_help="Revoke a key permanently.")
+@keys.command(name="revoke", short_help="Revoke a key permanently.")
 @click.argument("identifier", metavar="KEY")
 @_accounts
 def revoke(identifier: str, accounts: str) -> None:
-    """Revoke KEY, an identifier of `geolookup api-keys list`, for good.
+    """Revoke KEY, an identifier of `geolookup accounts keys list`, for good.
 
     Workers refuse it within a second.
 
-    Example: geolookup api-keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
+    Example: geolookup accounts keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
     """
     with _open(accounts) as store:
         try:
             key = store.revoke(identifier)
         except KeyError:
             # Not the text itself: it may be a whole key.
-            fail("no key has this identifier; 'geolookup api-keys list' prints all identifiers")
+            fail(
+                "no key has this identifier; 'geolookup accounts keys list' prints all identifiers"
+            )
         else:
             state = "was revoked already" if key.revoked else "is revoked"
             click.echo(f"{identifier} of {key.name} {state}")
             warning = store.check_durability()
             if warning:
                 click.echo(f"geolookup: {warning}", err=True)
-
-
-@group("accounts")
-def accounts() -> None:
-    """Show the usage of accounts, the audit log and the plans; back up and restore.
-
-    Example: geolookup accounts usage --accounts sqlite:///accounts.db
-    """
 
 
 @accounts.command(name="usage", short_help="Print the usage of accounts.")

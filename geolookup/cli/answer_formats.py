@@ -1,64 +1,64 @@
-"""JSON and CSV of ``geolookup lookup``, made from the JSON lines of answers."""
+"""The formats of ``geolookup lookup``, made from the JSON lines that a kernel writes.
+
+Strategy: a format is a function from the answers of a block to the bytes to print. In a pipe the
+JSON lines are printed unchanged; the other formats parse them.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from geolookup.cli import json_text
-from geolookup.cli.address_input import InputLines
-from geolookup.cli.terminal_text import has_colours, style
+from geolookup.cli.terminal_text import Table, has_colours, has_flags, style, value_text
 from geolookup.contract.envelope import to_json
-from geolookup.contract.fields import ERROR_CODE, OWN, value_in
+from geolookup.contract.fields import COLUMNS, ERROR_CODE, OWN, value_in
+from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
-    from typing import Any, Protocol
-
     from geolookup.cli.address_input import Block
     from geolookup.contract.fields import Field
     from geolookup.engine import Engine
 
-    #: Yields the envelopes of the answers of a block.
-    Reader = Callable[[bytes, Block], Iterator[dict[str, Any]]]
-
-    class Format(Protocol):
-        """Turns the JSON lines of a block's answers into the bytes to print."""
-
-        def __call__(self, answers: bytes, block: Block, /) -> bytes:
-            """Return the answers in this format."""
-
-        def tells(self, block: Block, /) -> bool:
-            """Return whether errors of the block are also named on standard error."""
-
+    #: Turns the JSON lines of a block's answers into the bytes to print.
+    Format = Callable[[bytes, Block], bytes]
 
 _TOKEN = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*)'
 )
 _COLOURS = {"key": "blue", "text": "green", "word": "cyan"}
+_UNKNOWN = "-"
 
 
-def parse(answers: bytes, _block: Block) -> Iterator[dict[str, Any]]:
-    """Yield the envelopes of JSON lines."""
-    return map(json.loads, answers.splitlines())
+class Question(NamedTuple):
+    """The options of one call."""
 
+    engine: Engine
+    fields: tuple[Field, ...] | None = None  # None: all of the contract
+    clean: bool = False
+    compact: bool | None = None
 
-def with_own(engine: Engine, *, clean: bool) -> Reader:
-    """Return a reader that adds members to each envelope: the own columns, and the address."""
-    from geolookup.contract.cleaning import clean_text  # here: its patterns take long to compile
+    def envelopes(
+        self, answers: bytes, block: Block, fields: Iterable[Field]
+    ) -> Iterator[tuple[dict[str, Any], object]]:
+        """Yield the envelope of each answer, and its address.
 
-    def read(answers: bytes, block: Block) -> Iterator[dict[str, Any]]:
+        If a field is an own column, the envelope has these, and the address, as members.
+        """
+        has_own = any(field.group == OWN for field in fields)
         # Of a damaged dataset there are fewer answers.
-        for envelope, text in zip(parse(answers, block), block.addresses(), strict=False):
-            address = clean_text(text) if clean else text
-            yield envelope | {OWN: engine.own(address), "ip": str(address)}
+        for line, (_, address) in zip(answers.splitlines(), block.items(), strict=False):
+            envelope = json.loads(line)
+            if has_own:
+                envelope |= {OWN: self.engine.own(address), "ip": str(address)}
+            yield envelope, address
 
-    return read
 
-
-def value(envelope: dict[str, Any], field: Field) -> Any:
+def _value(envelope: dict[str, Any], field: Field) -> Any:
     """Return the value of a field of an answer; None if it has none."""
     if field is ERROR_CODE:
         return envelope[field.path]
@@ -66,39 +66,37 @@ def value(envelope: dict[str, Any], field: Field) -> Any:
     return members and members.get(field.group, members) and value_in(members, field)
 
 
-class Json:
+def _json(question: Question) -> Format:
     """Envelopes, whole or with the chosen fields: one line each, or indented."""
+    fields, compact = question.fields, question.compact
+    compact = not sys.stdout.isatty() if compact is None else compact
+    if fields is None and compact:
+        return lambda answers, _block: answers
+    paths = None if fields is None else {field.path for field in fields}
+    write = _compact if compact else _indent
 
-    def __init__(
-        self, fields: tuple[Field, ...] | None, read: Reader = parse, *, compact: bool
-    ) -> None:
-        self._fields, self._read, self._compact = fields, read, compact
+    def show(answers: bytes, block: Block) -> bytes:
+        envelopes = question.envelopes(answers, block, fields or ())
+        return "".join(
+            [f"{write(_select(envelope, paths))}\n" for envelope, _ in envelopes]
+        ).encode()
 
-    def __call__(self, answers: bytes, block: Block) -> bytes:
-        """See ``Format``."""
-        if self._fields is None and self._compact:
-            return answers
-        write, envelopes = _compact if self._compact else _indent, self._read(answers, block)
-        return "".join([write(self._select(envelope)) + "\n" for envelope in envelopes]).encode()
+    return show
 
-    def tells(self, block: Block) -> bool:
-        """See ``Format``: an answer does not say which line it is for."""
-        return isinstance(block, InputLines)
 
-    def _select(self, envelope: dict[str, Any]) -> dict[str, Any]:
-        """Return an envelope with the chosen members; own columns are the last of data.
+def _select(envelope: dict[str, Any], paths: set[str] | None) -> dict[str, Any]:
+    """Return an envelope with the chosen members; own columns are the last of data.
 
-        A private address has no data: there they are the last of the envelope.
-        """
-        if self._fields is None:
-            return envelope
-        envelope.pop("ip", None)
-        data, own = envelope["data"], envelope.pop(OWN, None)
-        paths = {field.path for field in self._fields}
-        members = {} if own is None else {OWN: own}
-        if data is None:
-            return envelope | _select_members(members, paths)
-        return envelope | {"data": _select_members({**data, **members}, paths)}
+    A private address has no data: there they are the last of the envelope.
+    """
+    if paths is None:
+        return envelope
+    envelope.pop("ip", None)
+    data, own = envelope["data"], envelope.pop(OWN, None)
+    members = {} if own is None else {OWN: own}
+    if data is None:
+        return envelope | _select_members(members, paths)
+    return envelope | {"data": _select_members({**data, **members}, paths)}
 
 
 def _select_members(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
@@ -126,29 +124,23 @@ def _colour(token: re.Match[str]) -> str:
     return style(token.group(), fg=_COLOURS[str(token.lastgroup)])
 
 
-class Csv:
+def _csv(question: Question) -> Format:
     """A column for each field, under the name that ``geolookup enrich`` gives it."""
+    from geolookup.files.csv_lines import csv_writer  # the usual format does not need it
 
-    def __init__(self, fields: tuple[Field, ...], read: Reader = parse) -> None:
-        self._fields, self._read = fields, read
-        self._is_begun = False
+    fields = question.fields or COLUMNS
+    header = [[field.name for field in fields]]
 
-    def __call__(self, answers: bytes, block: Block) -> bytes:
-        """See ``Format``."""
-        from geolookup.files.csv_lines import csv_writer  # the usual format does not need it
-
+    def show(answers: bytes, block: Block) -> bytes:
         text = StringIO()
         writer = csv_writer(text)
-        if not self._is_begun:
-            writer.writerow([field.name for field in self._fields])
-            self._is_begun = True
-        for envelope in self._read(answers, block):
-            writer.writerow([_cell(value(envelope, field)) for field in self._fields])
+        writer.writerows(header)
+        header.clear()
+        for envelope, _ in question.envelopes(answers, block, fields):
+            writer.writerow([_cell(_value(envelope, field)) for field in fields])
         return text.getvalue().encode()
 
-    def tells(self, _block: Block) -> bool:
-        """See ``Format``: a row of an error is empty."""
-        return True
+    return show
 
 
 def _cell(value: Any) -> str:
@@ -156,3 +148,87 @@ def _cell(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _table(question: Question) -> Format:
+    """Lines for people: the overview of each answer, or the chosen fields; errors are rows too."""
+    fields = question.fields
+    if fields is None:
+        fields, table = state_of(question.engine).dataset.schema.own, Table()
+        cells = _overview(question.engine, table)
+    else:
+        fields = tuple(field for field in fields if field.path != "ip")
+        table = Table(("ip", *(field.path for field in fields)))
+        cells = _values(fields)
+
+    def show(answers: bytes, block: Block) -> bytes:
+        envelopes = question.envelopes(answers, block, fields)
+        return table.encode(
+            [
+                (cells(envelope, table.short_text(str(address))), envelope["error"])
+                for envelope, address in envelopes
+            ]
+        )
+
+    return show
+
+
+#: Makes the cells of an envelope and of the address that was looked up.
+_Cells = Callable[[dict[str, Any], str], list[str]]
+
+
+def _overview(engine: Engine, table: Table) -> _Cells:
+    """Return a function to cells: address, place, local time, network, prefix, own columns."""
+    from geolookup.contract.display import network_name, place_name
+
+    with_flag = has_flags(table.encoding)
+
+    def cells(envelope: dict[str, Any], address: str) -> list[str]:
+        data, own = envelope["data"], [_own_text(envelope)] if OWN in envelope else []
+        if data is None:
+            return [address, envelope["error_message"], *[_UNKNOWN] * 3, *own]
+        flag = data["location"]["country_flag_emoji"] if with_flag else None
+        place = place_name(data["location"]) or "location unknown"
+        return [
+            data["ip"],
+            f"{flag} {place}" if flag else place,
+            _local_time(data["time"]),
+            network_name(data["network"]) or _UNKNOWN,
+            str(engine.answer(data["ip"]).prefix),
+            *own,
+        ]
+
+    return cells
+
+
+def _values(fields: tuple[Field, ...]) -> _Cells:
+    """Return a function to cells: the address, then the values of fields."""
+
+    def cells(envelope: dict[str, Any], address: str) -> list[str]:
+        # Own columns are known for private addresses too.
+        if envelope["data"] is None and not envelope.get(OWN):
+            message, others = envelope["error_message"], [_UNKNOWN] * (len(fields) - 1)
+            return [address, message, *others] if fields else [f"{address}: {message}"]
+        address = (envelope["data"] or envelope)["ip"]
+        return [address, *(value_text(_value(envelope, field)) for field in fields)]
+
+    return cells
+
+
+def _own_text(envelope: dict[str, Any]) -> str:
+    """Return the own columns that are known, under their heading."""
+    known = {name: item for name, item in (envelope[OWN] or {}).items() if item is not None}
+    texts = [f"{name} {value_text(item)}" for name, item in known.items()]
+    return f"own: {', '.join(texts) or _UNKNOWN}"
+
+
+def _local_time(time: dict[str, Any]) -> str:
+    """Return date, time to the minute, and the zone by its abbreviation, or by its offset."""
+    if time["current_time"] is None:
+        return _UNKNOWN
+    date, _, clock = time["current_time"].partition("T")
+    abbr = time["abbr"] if time["abbr"].isalpha() else f"UTC{time['utc_offset']}"
+    return f"{date} {clock[:5]} {abbr}"
+
+
+FORMATS: dict[str, Callable[[Question], Format]] = {"json": _json, "csv": _csv, "table": _table}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from geolookup.cli import fail
+from geolookup.cli.options import usage_errors
 
 if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset
@@ -22,13 +22,11 @@ def read_conditions(
     """
     from geolookup.prefixes.conditions import conditions_of
 
-    try:
+    with usage_errors():
         return (
             *conditions_of(where, where_name, dataset.schema),
             *conditions_of(not_, "--not", dataset.schema, negated=True),
         )
-    except ValueError as error:
-        fail(str(error))
 
 
 def note_absent_values(dataset: Dataset, conditions: tuple[Condition, ...]) -> None:
@@ -40,9 +38,7 @@ def note_absent_values(dataset: Dataset, conditions: tuple[Condition, ...]) -> N
     from geolookup.tables.row_tables import row_tables
 
     tables = row_tables(dataset)
-    try:
+    with usage_errors():
         check_values(tables, conditions)
-    except ValueError as error:
-        fail(str(error))
     for line in absent_values(tables, conditions):
         click.echo(f"geolookup: {line}", err=True)

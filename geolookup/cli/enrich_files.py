@@ -20,38 +20,30 @@ from geolookup.kernel.lookups import state_of
     type=table_options.FileFormat(is_written=True),
     help="[default: by suffix; for -, the input's]",
 )
+@options.force("an existing output")
+@options.fields("add", "all but ip and error_code")
+@click.option("--prefix", default="", help="Prefix of the names of new columns.")
 @table_options.table_input
 @table_options.clean
-@options.fields("add", "all but ip")
-@click.option("--prefix", default="", help="Prefix of the names of new columns.")
-@click.option("--error-code", is_flag=True, help="Add error_code: 10001, 10002 or null.")
 @click.option(
     "--on-invalid",
     type=click.Choice(["null", "raise"]),
     help="For an address without an answer: write nulls, or stop with an error. [default: null, "
     "but a file without any address is refused]",
 )
-@options.at
-@table_options.times()
-@table_options.as_of_column
-@options.dataset
-@options.age_notice
-@click.option(
-    "--threads", metavar="N", type=click.IntRange(min=1), help="Threads. [default: one per core]"
-)
-@options.force("an existing output")
+@options.at_of_rows
+@table_options.time_zone
+@options.dataset_of_rows
 def enrich(
     source: str,
     output: str,
     output_format: str | None,
     input_format: str | None,
+    force: bool,
     paths: tuple[str, ...],
     ip_column: str,
-    error_code: bool,
-    at: int | None,
-    time_column: str | None,
+    at: int | str | None,
     dataset: str | None,
-    force: bool,
     **parameters: Any,
 ) -> None:
     """Copy INPUT and add columns of answers. INPUT is a file, or - for standard input.
@@ -60,6 +52,10 @@ def enrich(
     .zst). The suffix decides the format. Reads logs of web servers (.log). Existing
     columns keep their names, types and values. An output is written completely or not at
     all. Exits with 2 if an input or output cannot be used.
+
+    The field error_code is 10001 for an invalid address, 10002 for a private one, else null.
+    For --local-time-at and --as-of, a value that begins with a digit is an instant, any
+    other one is a column. $GEOLOOKUP_THREADS is the number of threads, by default one per core.
 
     Example: geolookup enrich visits.csv --output located.csv --fields country,city,asn
     """
@@ -73,18 +69,18 @@ def enrich(
     from geolookup.filesystem.atomic import check_file
 
     exit_on_signals()
-    if at is not None and time_column is not None:
-        fail("--local-time-at is for all rows, --local-time-column for each row; pass one of them")
-    if parameters["as_of_column"] is not None and options.instant_of() is not None:
-        fail("--as-of is for all rows, --as-of-column for each row; pass one of them")
+    columns = {"time_column": at, "as_of_column": options.kept("as_of")}
+    columns = {name: column for name, column in columns.items() if isinstance(column, str)}
+    if parameters["time_zone"] is not None and not columns:
+        fail("--time-zone is for a column of times; name it by --local-time-at")
     with options.open_dataset(dataset) as engine:
         fields = options.fields_of(paths, state_of(engine).dataset.schema)
         enriching = FileOptions(
             column=ip_column,
             fields=tuple(field.path for field in fields),
-            at=at,
-            time_column=time_column,
-            error_code=error_code or ERROR_CODE in fields,
+            at=at if isinstance(at, int) else None,
+            error_code=ERROR_CODE in fields,
+            **columns,
             **parameters,
         )
         file = table_file(source, input_format, "--input-format")

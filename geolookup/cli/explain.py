@@ -27,7 +27,6 @@ _PLACE_MEMBERS = ("city_name", "region_name", "country_code", "time_zone")
 @command("explain")
 @click.argument("addresses", metavar="IP...", nargs=-1, required=True)
 @options.dataset
-@options.age_notice
 @options.as_json("Print one line of JSON for each IP.")
 def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> None:
     """Print each layer of the answer for each IP, and the source that decided it.
@@ -49,8 +48,8 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
     has_errors = False
     with options.open_dataset(dataset) as engine:
         options.note_age(engine)
-        for block in blocks(addresses, clean=False):
-            for position, address in zip(block.positions(), block.addresses(), strict=True):
+        for block in blocks(addresses):
+            for position, address in block.items():
                 try:
                     show(engine.explain(address))
                 except AddressError as error:

@@ -34,7 +34,6 @@ _WIDTH = 28
 @command("history")
 @click.argument("addresses", metavar="IP|PREFIX...", nargs=-1, required=True)
 @options.plain_dataset
-@options.age_notice
 @options.fields("compare", "all")
 @table_options.clean
 @options.as_json("Print one line of JSON for each IP or PREFIX.")
@@ -47,7 +46,7 @@ def history(
 ) -> None:
     """Print each change of the answer for IP in a store, and the sources that decided it.
 
-    The changes are the newest first, as in `geolookup generations`: reading down leads
+    The changes are the newest first, as in `geolookup store generations`: reading down leads
     from today's answer back to the first known one. Of an IP that is printed last. A change
     begins with the time when its generation came into force. Each field has its value
     before and after, and each layer the deciding source. If the country changed, fields
@@ -68,8 +67,8 @@ def history(
     with options.open_dataset(dataset) as engine:
         fields = _fields(engine, paths)
         options.note_age(engine)
-        for block in blocks(addresses, clean=False):
-            for position, address in zip(block.positions(), block.addresses(), strict=True):
+        for block in blocks(addresses):
+            for position, address in block.items():
                 try:
                     show(engine.history(address, *fields, clean=clean))
                 except AddressError as error:

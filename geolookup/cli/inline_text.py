@@ -2,50 +2,54 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
 from geolookup.cli import exit_on_signals, fail, options, require_output
 from geolookup.cli.command import command
-from geolookup.cli.terminal_text import (
-    charset,
-    has_colours,
-    in_charset,
-    style,
-    value_text,
-)
+from geolookup.cli.terminal_text import charset, has_colours, in_charset, style, value_text
 from geolookup.errors import line_text
 from geolookup.kernel.lookups import state_of
+from geolookup.progress import Progress
 from geolookup.terminal import own_sequence
 
+if TYPE_CHECKING:
+    from geolookup.kernel import State
+
 _COLOUR = "cyan"
-_TEMPLATE = "{country} AS{asn}"
 #: Around an address that meets the conditions, as ``grep`` marks a match.
 _MARK = "\x1b[01;31m", "\x1b[m"
-_color = click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    show_default=True,
-    help="Colours in the text; auto: on a terminal, unless $NO_COLOR is set.",
+_source = click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
+#: What both commands end with.
+_text_options = options.group(
+    click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        show_default=True,
+        callback=lambda *given: has_colours() if given[-1] == "auto" else given[-1] == "always",
+        help="Colours in the text; auto: on a terminal, unless $NO_COLOR is set.",
+    ),
+    options.dataset,
 )
 
 
 @command("annotate")
-@click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
+@_source
 @click.option(
     "--template",
     metavar="TEXT",
-    default=_TEMPLATE,
+    default="{country} AS{asn}",
     show_default=True,
     help="Text of a tag, with fields in braces.",
 )
-@_color
-@options.dataset
-@options.age_notice
-def annotate(source: str, template: str, color: str, dataset: str | None) -> None:
+@_text_options
+def annotate(source: str, template: str, color: bool, dataset: str | None) -> None:
     """Write FILE, any text, with a tag in brackets after each of its addresses.
 
     Without FILE, or for -, read standard input, and write each part as it arrives. FILE may be
@@ -57,20 +61,12 @@ def annotate(source: str, template: str, color: str, dataset: str | None) -> Non
 
     Example: geolookup annotate access.log
     """
-    from geolookup.inline import blocks_of
     from geolookup.inline.annotate import Tags, annotate_blocks
 
-    exit_on_signals()
-    require_output("annotate writes the text to it")
-    encode = _tag_encoder(is_colored=_is_colored(color))
-    with options.open_dataset(dataset) as engine:
-        state = state_of(engine)
-        try:
-            tags = Tags(state, template, "--template", value_text, encode)
-        except ValueError as error:
-            fail(str(error))
-        options.note_age(engine)
-        _write(annotate_blocks(blocks_of(source), tags))
+    with _opened(dataset) as state:
+        with options.usage_errors():
+            tags = Tags(state, template, "--template", value_text, _tag_encoder(is_colored=color))
+        _write(annotate_blocks(_blocks(source), tags))
 
 
 def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
@@ -87,15 +83,13 @@ def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
 
 
 @command("grep")
-@click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
+@_source
 @options.where
 @options.not_
 @click.option("--all", "every", is_flag=True, help="All public addresses of a line must meet them.")
 @click.option("-v", "--invert-match", "inverted", is_flag=True, help="Keep the other lines.")
 @click.option("-c", "--count", is_flag=True, help="Print only the number of kept lines.")
-@_color
-@options.dataset
-@options.age_notice
+@_text_options
 def grep(
     source: str,
     where: tuple[str, ...],
@@ -103,7 +97,7 @@ def grep(
     every: bool,
     inverted: bool,
     count: bool,
-    color: str,
+    color: bool,
     dataset: str | None,
 ) -> None:
     """Write the lines of FILE, any text, with an address that meets all conditions.
@@ -118,33 +112,49 @@ def grep(
     Example: geolookup grep --where country=US access.log
     """
     from geolookup.cli.conditions import note_absent_values, read_conditions
-    from geolookup.inline import blocks_of
     from geolookup.inline.grep import LineFilter
     from geolookup.prefixes.select import meeting
     from geolookup.tables.row_tables import row_tables
 
-    exit_on_signals()
-    require_output("grep writes lines to it")
     if not where and not not_:
         fail("grep needs a condition, such as --where country=AT,DE")
-    before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
-    mark = (before, after) if _is_colored(color) and not inverted else None
-    with options.open_dataset(dataset) as engine:
-        state = state_of(engine)
+    with _opened(dataset) as state:
         conditions = read_conditions(state.dataset, where, "--where", not_)
-        options.note_age(engine)
         note_absent_values(state.dataset, conditions)
         masks = meeting(row_tables(state.dataset), conditions)
+        before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
+        mark = (before, after) if color and not inverted else None
         lines = LineFilter(state, masks, source, every=every, inverted=inverted, mark=mark)
-        _write(b"" if count else part for part in lines.matching(blocks_of(source)))
+        kept = lines.matching(_blocks(source, is_shown=count))
+        _write(b"" if count else part for part in kept)
     if count:
         click.echo(lines.count)
     sys.exit(0 if lines.count else 1)
 
 
-def _is_colored(choice: str) -> bool:
-    """Return whether ``--color`` asks for colours."""
-    return has_colours() if choice == "auto" else choice == "always"
+@contextmanager
+def _opened(dataset: str | None) -> Iterator[State]:
+    """Open the dataset of the running command, which writes a text to standard output."""
+    exit_on_signals()
+    require_output("the text is written there")
+    with options.open_dataset(dataset) as engine:
+        options.note_age(engine)
+        yield state_of(engine)
+
+
+def _blocks(source: str, *, is_shown: bool = False) -> Iterator[bytes]:
+    """Yield the blocks of a text, and show the progress, unless the terminal gets the text."""
+    from geolookup.filesystem.unpacking import compression
+    from geolookup.inline import blocks_of
+
+    progress = Progress(silent=sys.stdout.isatty() and not is_shown)
+    is_sized = os.path.isfile(source) and not compression(source)  # noqa: PTH113 - takes any name
+    done, total = 0, os.path.getsize(source) if is_sized else None  # noqa: PTH202
+    with progress.stage(f"reading {source}"):
+        for block in blocks_of(source):
+            done += len(block)
+            progress.bytes(done, total)
+            yield block
 
 
 def _write(parts: Iterable[bytes]) -> None:

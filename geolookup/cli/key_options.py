@@ -41,7 +41,7 @@ def signing_keys(*, required: bool = False) -> Callable[[F], F]:
         multiple=True,
         required=required,
         type=PATH,
-        help="Private key to sign with (`geolookup signing-keys create`); repeatable: each signs.",
+        help="Private key to sign with (`geolookup mirror keys create`); repeatable: each signs.",
     )
 
 

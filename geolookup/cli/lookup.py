@@ -12,11 +12,7 @@ from geolookup.kernel.lookups import state_of
 
 @command("lookup")
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
-@options.dataset
-@options.age_notice
 @options.fields("print", "all")
-@options.at
-@table_options.clean
 @click.option(
     "--format",
     "form",
@@ -28,14 +24,17 @@ from geolookup.kernel.lookups import state_of
     default=None,
     help="JSON with one line per answer, or indented. [default: indented on a terminal]",
 )
+@options.at
+@table_options.clean
+@options.dataset
 def lookup(
     addresses: tuple[str, ...],
-    dataset: str | None,
     paths: tuple[str, ...],
-    at: int | None,
-    clean: bool,
     form: str | None,
     compact: bool | None,
+    at: int | None,
+    clean: bool,
+    dataset: str | None,
 ) -> None:
     """Print the answer for each IP; `geolookup IP` does the same.
 

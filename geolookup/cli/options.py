@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,10 +13,8 @@ import click
 
 from geolookup import cli
 from geolookup.cli import fail
-from geolookup.contract.localtime import instant
 from geolookup.store.paths import dataset_path
 from geolookup.store.pointer import KEEP, KEEP_UNPACKED
-from geolookup.store.requirements import AGE_NOTICE
 
 if TYPE_CHECKING:
     from geolookup.contract.fields import Field
@@ -36,58 +35,93 @@ def group(*several: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Exit with status 2 and the text of a ValueError: the library refuses a value of an option."""
+    try:
+        yield
+    except ValueError as error:
+        fail(str(error))
+
+
+class Parsed(click.ParamType):  # type: ignore[type-arg]  # not generic before Click 8.2
+    """A value that a function reads; it raises ValueError for a malformed one."""
+
+    name = "text"
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value; raises BadParameter."""
+        try:
+            return self._read(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 #: Any path, as text or as a Path. A shell completes it; the function that opens it checks it.
 PATH = click.Path(readable=False)
 AS_PATH = click.Path(path_type=Path)
-#: What ``geolookup.open`` opens without a path.
-_DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else bundled"
 
 
-def _keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    context.meta[f"geolookup.{option.name}"] = value
-
-
-#: Sources above the dataset; ``open_dataset`` reads it.
-overlay = click.option(
-    "--overlay",
-    metavar="FILE",
-    type=PATH,
-    expose_value=False,
-    callback=_keep,
-    help="Data or a recipe whose answers come before the dataset's; compiled once into the cache.",
-)
-
-
-def _check_instant(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    if value is None:
-        _keep(context, option, value)
-        return
+def instant_in(text: str) -> int:
+    """Return the Unix second of a text: a number, or ISO 8601. Raises ValueError for another."""
+    from geolookup.contract.localtime import instant
     from geolookup.store.in_force import EXAMPLE, read_instant
 
     try:
-        _keep(context, option, str(read_instant(value)))
+        return instant(float(text)) if text.isdecimal() else read_instant(text)
     except ValueError:  # its text has the value, and that may be an address
-        fail(f"{max(option.opts, key=len)} is not an instant; {EXAMPLE}")
+        raise ValueError(f"not an instant; {EXAMPLE}") from None
 
 
-def instant_option(name: str, purpose: str) -> Callable[[F], F]:
-    """Return an option that is an instant of a store; ``instant_of`` reads it."""
+def instant_or_column(text: str) -> int | str:
+    """Return the Unix second of a text, or the text if it does not begin with a digit."""
+    return instant_in(text) if text[:1].isdecimal() else text
+
+
+def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
+    context.meta[f"geolookup.{option.name}"] = value
+
+
+def kept(name: str) -> Any:
+    """Return the value of ``--overlay``, ``--as-of`` or ``--new-as-of`` of the running command."""
+    return click.get_current_context().meta.get(f"geolookup.{name}")
+
+
+def instant_option(
+    name: str, purpose: str, read: Callable[[str], Any] = instant_in, metavar: str = "DATE"
+) -> Callable[[F], F]:
+    """Return an option that is an instant of a store; ``kept`` has it."""
     return click.option(
-        name, metavar="DATE", expose_value=False, callback=_check_instant, help=purpose
+        name, metavar=metavar, type=Parsed(read), expose_value=False, callback=_keep, help=purpose
     )
 
 
+_IN_FORCE = "Use the generation of the store that was in force then: a date, or a time with offset"
 #: An instant of the past; ``open_dataset`` and ``past_dataset`` read it.
-as_of = instant_option(
-    "--as-of",
-    "Use the generation of the store that was in force then: a date, or a time with offset.",
+as_of = instant_option("--as-of", f"{_IN_FORCE}.")
+_IS_COLUMN = "or the column with the instant of each row"
+#: The same, or for a file the name of a column.
+_as_of_rows = instant_option(
+    "--as-of", f"{_IN_FORCE}; {_IS_COLUMN}.", instant_or_column, "DATE|COLUMN"
+)
+_local_time = partial(click.option, "--local-time-at", "at")
+_AT = "Instant of local times: ISO 8601 with offset, or Unix seconds"
+#: The instant of local times.
+at = _local_time(metavar="INSTANT", type=Parsed(instant_in), help=f"{_AT}. [default: now]")
+at_of_rows = _local_time(
+    metavar="INSTANT|COLUMN",
+    type=Parsed(instant_or_column),
+    help=f"{_AT}; {_IS_COLUMN}. [default: now]",
 )
 
 
 def instant_of(name: str = "as_of") -> int | None:
     """Return the Unix second of ``--as-of``, or of another such option, of the running command."""
-    value = click.get_current_context().meta.get(f"geolookup.{name}")
-    return None if value is None else int(value)
+    instant = kept(name)
+    return instant if isinstance(instant, int) else None
 
 
 def past_dataset(path: str | None, name: str = "as_of") -> str | None:
@@ -108,17 +142,11 @@ def folder_as_of(path: str | None, instant: int) -> str:
     return str(unpacked(store, generation_at(store, instant)))
 
 
-def overlay_path() -> str | None:
-    """Return the value of ``--overlay`` of the running command."""
-    path: str | None = click.get_current_context().meta.get("geolookup.overlay")
-    return path
-
-
 def open_dataset(path: str | os.PathLike[str] | None) -> Engine:
     """Open the dataset of the running command, with its overlay and as of its instant."""
     import geolookup
 
-    return geolookup.open(path, overlay=overlay_path(), as_of=instant_of())
+    return geolookup.open(path, overlay=kept("overlay"), as_of=instant_of())
 
 
 def note_age(engine: Engine) -> None:
@@ -127,25 +155,32 @@ def note_age(engine: Engine) -> None:
         cli.note_age(engine)
 
 
-#: The option ``--dataset`` of commands that do not combine it with an overlay.
-plain_dataset = group(
-    click.option(
-        "-d",
-        "--dataset",
-        metavar="PATH",
-        type=PATH,
-        help="Dataset, store, archive or file of data to answer from; a file is compiled once into"
-        f" the cache. [default: {_DEFAULT_DATASET}]",
-    ),
-    as_of,
+_dataset = click.option(
+    "-d",
+    "--dataset",
+    metavar="PATH",
+    type=PATH,
+    help="Dataset, store, archive or file of data to answer from; a file is compiled once into"
+    " the cache. [default: $GEOLOOKUP_DATASET, else the user's store, else bundled]",
 )
+#: Sources above the dataset; ``open_dataset`` reads it.
+overlay = click.option(
+    "--overlay",
+    metavar="FILE",
+    type=PATH,
+    expose_value=False,
+    callback=_keep,
+    help="Data or a recipe whose answers come before the dataset's; compiled once into the cache.",
+)
+#: The option ``--dataset`` of commands that do not combine it with an overlay.
+plain_dataset = group(_dataset, as_of)
 dataset = group(plain_dataset, overlay)
+#: The same of a file: ``--as-of`` can be a column.
+dataset_of_rows = group(_dataset, _as_of_rows, overlay)
 #: The argument DATASET of commands about a dataset.
 dataset_object = click.argument("dataset", type=PATH, required=False)
 #: The argument DATASET of commands that read one, now or as of an instant.
 past_dataset_object = group(dataset_object, as_of)
-
-
 #: The argument STORE of commands about a store.
 store_object = click.argument("store", type=AS_PATH, required=False)
 #: The store that a command publishes into.
@@ -156,30 +191,6 @@ store = click.option(
     help="Store to publish into; created if missing. [default: $GEOLOOKUP_STORE, else in the"
     " user's data folder]",
 )
-
-
-def output(
-    purpose: str, metavar: str = "FILE", *, required: bool = True, path_type: click.Path = AS_PATH
-) -> Callable[[F], F]:
-    """Return the option ``--output``; ``purpose`` describes the output."""
-    return click.option(
-        "-o", "--output", metavar=metavar, required=required, type=path_type, help=purpose
-    )
-
-
-def fields(purpose: str, default: str) -> Callable[[F], F]:
-    """Return the option ``--fields``: names of fields, separated by commas; it is repeatable."""
-    return click.option(
-        "-f",
-        "--fields",
-        "paths",
-        metavar="FIELD,...",
-        multiple=True,
-        callback=split_values,
-        shell_complete=complete_paths,
-        help=f"Fields to {purpose}, as `geolookup fields` lists them, own.NAME, or groups."
-        f" [default: {default}]",
-    )
 
 
 def split_values(_context: object, _option: object, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -195,14 +206,33 @@ def complete_paths(_context: object, _option: object, incomplete: str) -> list[s
     return [before + comma + path for path in NAMES if path.startswith(last)]
 
 
+#: An option of names of fields, separated by commas; it is repeatable.
+_names = partial(
+    click.option,
+    metavar="FIELD,...",
+    multiple=True,
+    callback=split_values,
+    shell_complete=complete_paths,
+)
+
+
+def fields(purpose: str, default: str) -> Callable[[F], F]:
+    """Return the option ``--fields``; ``fields_of`` reads its ``paths``."""
+    text = f"Fields to {purpose}, as `geolookup fields` lists them, own.NAME, or groups."
+    return _names("-f", "--fields", "paths", help=f"{text} [default: {default}]")
+
+
+def by(purpose: str) -> Callable[[F], F]:
+    """Return the option ``--by``."""
+    return _names("--by", "by", help=purpose)
+
+
 def fields_of(paths: tuple[str, ...], schema: Schema) -> tuple[Field, ...]:
     """Return the fields of a dataset that ``--fields`` names; exits with 2 for an unknown name."""
     from geolookup.contract.paths import resolve_fields
 
-    try:
+    with usage_errors():
         return resolve_fields(paths, schema.columns, "--fields")
-    except ValueError as error:
-        fail(str(error))
 
 
 where = click.option(
@@ -220,45 +250,22 @@ not_ = click.option(
 )
 
 
-def _second(_context: object, _option: object, value: str | None) -> int | None:
-    """Return the Unix second of ``--local-time-at``: a number, or ISO 8601 with offset."""
-    if value is None:
-        return None
-    try:
-        return instant(_moment(value))
-    except ValueError as error:
-        fail(f"--local-time-at: {error}")
+def output(
+    purpose: str, metavar: str = "FILE", *, required: bool = True, path_type: click.Path = AS_PATH
+) -> Callable[[F], F]:
+    """Return the option ``--output``; ``purpose`` describes the output."""
+    return click.option(
+        "-o", "--output", metavar=metavar, required=required, type=path_type, help=purpose
+    )
 
 
-def _moment(text: str) -> float | datetime:
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    example = "2026-11-20T09:30Z"
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        remedy = f"write Unix seconds, or ISO 8601 with offset, such as {example}"
-        fail(f"--local-time-at is not an instant; {remedy}")  # it may be an address
-    if moment.tzinfo is None:
-        fail(f"--local-time-at needs an offset after the time, such as {example}")
-    return moment
+def force(replaced: str) -> Callable[[F], F]:
+    """Return the option ``--force``: it replaces an output."""
+    return click.option("--force", is_flag=True, help=f"Replace {replaced}.")
 
 
-at = click.option(
-    "--local-time-at",
-    "at",
-    metavar="INSTANT",
-    callback=_second,
-    help="Instant of local times: Unix seconds, or ISO 8601 with offset. [default: now]",
-)
-
-
-def _hide_age_notice(_context: object, _option: object, value: bool) -> None:
-    if value:
-        # The workers of a server inherit the environment.
-        os.environ[AGE_NOTICE] = "0"
+#: The output of a command that writes an HTML page.
+page_output = group(output("HTML file to write, or -."), force("existing outputs"))
 
 
 def as_json(purpose: str = "Print JSON.") -> Callable[[F], F]:
@@ -269,12 +276,11 @@ def as_json(purpose: str = "Print JSON.") -> Callable[[F], F]:
 dry_run = click.option(
     "--dry-run", is_flag=True, help="Print what would be done, and change nothing."
 )
-age_notice = click.option(
-    "--no-age-notice",
-    is_flag=True,
-    expose_value=False,
-    callback=_hide_age_notice,
-    help=f"Print no notice about data older than 180 days; also ${AGE_NOTICE}=0.",
+cache = click.option(
+    "--cache",
+    metavar="DIR",
+    type=AS_PATH,
+    help="Folder of downloaded files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
 )
 
 
@@ -293,7 +299,7 @@ def keep(least: int = 1, default: str = str(KEEP)) -> Callable[[F], F]:
             "--keep",
             metavar="N",
             type=click.IntRange(min=least),
-            callback=_check_keep,
+            is_eager=True,  # before --keep-for
             help=f"Keep the N generations that were published last. [default: {default}]",
         ),
         click.option(
@@ -311,39 +317,12 @@ def keep(least: int = 1, default: str = str(KEEP)) -> Callable[[F], F]:
     )
 
 
-def _check_keep(context: click.Context, option: click.Parameter, value: Any) -> Any:
-    """Refuse the second of two options, in any order."""
-    if value is not None and any(map(context.params.get, {"keep", "keep_for"} - {option.name})):
-        fail("--keep and --keep-for exclude each other; give one of them")
-    return value
-
-
-def _check_keep_for(context: click.Context, option: click.Parameter, value: str | None) -> Any:
+def _check_keep_for(context: click.Context, _option: object, value: str | None) -> str | None:
     from geolookup.dataset.metadata import age_limit
 
     if value is not None:
-        try:
+        if context.params.get("keep") is not None:
+            fail("--keep and --keep-for exclude each other; give one of them")
+        with usage_errors():
             age_limit(value, "--keep-for")
-        except ValueError as error:
-            fail(str(error))
-    return _check_keep(context, option, value)
-
-
-def force(replaced: str) -> Callable[[F], F]:
-    """Return the option ``--force``: it replaces an output."""
-    return click.option("--force", is_flag=True, help=f"Replace {replaced}.")
-
-
-cache = click.option(
-    "--cache",
-    metavar="DIR",
-    type=AS_PATH,
-    help="Folder of downloaded files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
-)
-
-
-#: The output of a command that writes an HTML page.
-page_output = group(
-    output("HTML file to write, or -."),
-    force("existing outputs"),
-)
+    return value

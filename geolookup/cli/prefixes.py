@@ -86,7 +86,6 @@ def _names(command: options.F) -> options.F:
     help="Write a list without prefixes if nothing meets the conditions.",
 )
 @options.dataset
-@options.age_notice
 def prefixes(
     where: tuple[str, ...],
     not_: tuple[str, ...],

@@ -10,15 +10,13 @@ import click
 
 from geolookup.cli import fail, key_options, options
 from geolookup.cli.command import command
-from geolookup.cli.options import instant_of, overlay_path
+from geolookup.cli.options import instant_of, kept
 
 _STALE = ("warn", "refuse", "tag")
-_LEVELS = ("debug", "info", "warning", "error")
 
 
 @command("serve")
 @options.dataset
-@options.age_notice
 @click.option(
     "--watch",
     type=click.FloatRange(0, min_open=True),
@@ -33,11 +31,6 @@ _LEVELS = ("debug", "info", "warning", "error")
     default="warn",
     show_default=True,
     help="For older data: log a warning, refuse to serve, or send X-Dataset-Stale.",
-)
-@click.option(
-    "--allow-lost-fields",
-    is_flag=True,
-    help="Accept a new generation that lacks fields of the old one.",
 )
 @click.option(
     "--own",
@@ -70,13 +63,6 @@ _LEVELS = ("debug", "info", "warning", "error")
     help="Number of worker processes; use one per core.",
 )
 @click.option(
-    "--connections",
-    metavar="NUMBER",
-    type=click.IntRange(1),
-    help="Maximum number of open connections of each worker."
-    " [default: by the limit of open files, at most 16384]",
-)
-@click.option(
     "--trusted-proxy",
     "trusted_proxies",
     metavar="CIDR",
@@ -96,37 +82,23 @@ _LEVELS = ("debug", "info", "warning", "error")
     help="Address of the port for health and metrics. [default: off]",
 )
 @click.option("--access-log", is_flag=True, help="Log time, status and duration of each request.")
-@click.option(
-    "--log-level",
-    type=click.Choice(_LEVELS),
-    default="info",
-    show_default=True,
-    help="Lowest level of the log lines on standard error.",
-)
 @click.option("--tls-certificate", metavar="FILE", help="PEM file of a certificate: serve HTTPS.")
 @click.option("--tls-key", metavar="FILE", help="PEM file of the private key of the certificate.")
-@click.option(
-    "--drain",
-    metavar="SECONDS",
-    type=click.FloatRange(0),
-    default=3.0,
-    show_default=True,
-    help="Time for which requests are still answered after SIGTERM.",
-)
 def serve(**options: Any) -> None:
     """Answer GET /v1/geo/lookup?ip=ADDRESS to callers with an X-API-Key.
 
     SIGHUP reloads the dataset and the plans. SIGTERM stops the server after the
     requests in progress. `geolookup update --every` beside it keeps a store current.
+    More settings are environment variables: see the guide HTTP.
 
     Example: geolookup serve --accounts sqlite:///accounts.db
     """
-    if find_spec("granian") is None:
+    if find_spec("granian") is None or find_spec("prometheus_client") is None:
         fail("the HTTP server is not installed; run pip install 'geolookup[http]'")
     import geolookup
     from geolookup.http import Settings, serve
 
     of_open = signature(geolookup.open).parameters
     opening = {name: options.pop(name) for name in [*options] if name in of_open}
-    opening |= {"overlay": overlay_path(), "as_of": instant_of()}
+    opening |= {"overlay": kept("overlay"), "as_of": instant_of()}
     serve(Settings(**options, opening=opening))

@@ -57,7 +57,7 @@ def slice(  # noqa: A001 - the name of the command
     """Write the part of DATASET that meets all conditions as a new dataset.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled. It may
-    also be a file of `geolookup pack`. Inside the part the answers are the same; other
+    also be a file of `geolookup mirror pack`. Inside the part the answers are the same; other
     addresses are unknown. Sources, dates, licences and credits are kept.
 
     It is a build of a recipe with the keys only, within, families and fields, and prints

@@ -1,7 +1,8 @@
-"""``geolookup publish``, ``rollback``, ``generations`` and ``prune``: the commands of a store."""
+"""``geolookup store``: publish, roll back, list, prune and verify the generations of a store."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,17 +11,25 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, json_text, key_options, options
-from geolookup.cli.command import command
+from geolookup.cli.command import group
 from geolookup.contract.envelope import to_json
 from geolookup.errors import count_text, line_text, short_id
+from geolookup.store import resolve
 from geolookup.store.changing import store_path
+from geolookup.store.paths import dataset_path
 from geolookup.store.pointer import CHANGES
 
 if TYPE_CHECKING:
     from geolookup.history.result import StoreResult
 
 _ROW = "{:12}  {:20}  {:20}  {:10}  {:7}  {:>13}  {}"
+_DAMAGED = 1
 _TITLES = ("generation", "published", "in force since", "data", "kept as", "bytes", "state")
+
+
+@group("store")
+def store() -> None:
+    """Publish, roll back, list, prune and verify datasets in a store."""
 
 
 def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> None:
@@ -44,7 +53,7 @@ def _read_since(_context: object, _option: object, value: str | None) -> str | N
         fail(f"--since: {error}")
 
 
-@command("publish")
+@store.command("publish", short_help="Make a dataset the current one of a store.")
 @options.dataset_object
 @options.store
 @click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
@@ -71,16 +80,16 @@ def publish(
     """Verify DATASET, add it to the store as a generation, and make it the current one.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    DATASET may be a dataset, another store, or a file of `geolookup pack`. A generation
+    DATASET may be a dataset, another store, or a file of `geolookup mirror pack`. A generation
     that the store already has becomes the current one again. Prints what was done. Exits
     with 2 and leaves the store unchanged if the dataset is damaged, if its id differs
     from its content or from --expect, or if the store trusts keys and none of them has
     signed the dataset.
 
     With --since, DATASET becomes the current one only if it is the newest. --keep,
-    --keep-for and --keep-unpacked prune the store afterwards, as `geolookup prune` does.
+    --keep-for and --keep-unpacked prune the store afterwards, as `geolookup store prune` does.
 
-    Example: geolookup publish mydata --store /srv/geo
+    Example: geolookup store publish mydata --store /srv/geo
     """
     exit_on_signals()
     result = geolookup.publish(
@@ -96,7 +105,7 @@ def publish(
     print_result(result, as_json=as_json)
 
 
-@command("rollback")
+@store.command("rollback", short_help="Return to the previous generation.")
 @options.store_object
 @key_options.signing_keys()
 @options.as_json()
@@ -108,13 +117,13 @@ def rollback(store: Path | None, signing_keys: tuple[str, ...], as_json: bool) -
     previous generation again. Exits with 2 and leaves STORE unchanged if the previous
     generation is missing, damaged or refused.
 
-    Example: geolookup rollback /srv/geo
+    Example: geolookup store rollback /srv/geo
     """
     exit_on_signals()
     print_result(geolookup.rollback(store, signing_keys=signing_keys), as_json=as_json)
 
 
-@command("generations")
+@store.command("generations", short_help="List the generations of a store.")
 @options.store_object
 @options.as_json()
 def generations(store: Path | None, as_json: bool) -> None:
@@ -125,7 +134,7 @@ def generations(store: Path | None, as_json: bool) -> None:
     whether it is a folder or an archive, its bytes on the disk, and whether it is current
     or withdrawn. The last line has the sums. --json has the whole ids.
 
-    Example: geolookup generations /srv/geo
+    Example: geolookup store generations /srv/geo
     """
     entries = geolookup.generations(store)
     if as_json:
@@ -144,7 +153,7 @@ def generations(store: Path | None, as_json: bool) -> None:
     click.echo(f"{kept}; what changed between them, {changed:,} bytes")
 
 
-@command("prune")
+@store.command("prune", short_help="Remove old generations from a store.")
 @options.store_object
 @options.keep()
 @options.dry_run
@@ -165,10 +174,39 @@ def prune(
     An engine that uses a removed generation continues to answer from it. Prints what was
     done.
 
-    Example: geolookup prune /srv/geo --keep-for 1y
+    Example: geolookup store prune /srv/geo --keep-for 1y
     """
     exit_on_signals()
     result = geolookup.prune(
         store, keep, keep_for=keep_for, keep_unpacked=keep_unpacked, dry_run=dry_run
     )
     print_result(result, as_json=as_json)
+
+
+@store.command("verify", short_help="Check a dataset for damage.")
+@options.past_dataset_object
+@key_options.trusted_keys
+def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
+    """Read every byte of DATASET, or of the current generation of a store, and check it.
+
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
+    Checks the manifest, sizes, digests, layout, the order of intervals, row numbers and
+    the generation id. Exits with 1 and one line per damage on standard error if anything
+    is damaged, or if no key of --trusted-key has signed the dataset.
+
+    Example: geolookup store verify mydata
+    """
+    from geolookup.integrity import examine
+
+    path = Path(dataset_path(options.past_dataset(dataset)))
+    if not path.is_dir():
+        problem = "not a folder" if path.exists() else "no such folder"
+        fail(f"{line_text(str(path))}: {problem}; name a dataset or a store")
+    folder = Path(resolve.folder(path))
+    report = examine(folder, trusted_keys=trusted_keys)
+    for damage in report.damages:
+        click.echo(f"geolookup: {damage}", err=True)
+    if report.damages:
+        sys.exit(_DAMAGED)
+    click.echo(f"{folder}: undamaged, {report.files} files, {report.bytes:,} bytes")
+    click.echo(f"generation {short_id(report.generation)}")

@@ -7,8 +7,7 @@ from functools import cached_property
 
 import click
 
-from geolookup.cli import fail
-from geolookup.cli.options import F, group, limit
+from geolookup.cli.options import F, Parsed, group, limit
 
 
 class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before Click 8.2
@@ -28,37 +27,35 @@ class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before 
 def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
     """Return the options ``--truth`` (repeatable) and ``--truth-format``."""
     text = f"{purpose}: a geofeed, another source, or a table of addresses; repeatable, "
-    option = click.option(
-        "--truth",
-        metavar="FILE",
-        multiple=True,
-        required=required,
-        help=text + "the first decides.",
+    return group(
+        click.option(
+            "--truth",
+            metavar="FILE",
+            multiple=True,
+            required=required,
+            help=text + "the first decides.",
+        ),
+        click.option(
+            "--truth-format",
+            metavar="NAME",
+            default="auto",
+            show_default=True,
+            help="A source format of recipes, or 'addresses' for a table of addresses.",
+        ),
     )
-    return group(option, _TRUTH_FORMAT)
-
-
-_TRUTH_FORMAT = click.option(
-    "--truth-format",
-    metavar="NAME",
-    default="auto",
-    show_default=True,
-    help="A source format of recipes, or 'addresses' for a table of addresses.",
-)
-
-
-_TRAFFIC_COUNT = click.option(
-    "--traffic-count",
-    metavar="NAME",
-    help="Column of requests in FILE. [default: each row is one request]",
-)
 
 
 def traffic(purpose: str) -> Callable[[F], F]:
     """Return the options ``--traffic`` and ``--traffic-count``."""
     text = f"{purpose} in a table file, a folder of them, or -."
-    option = click.option("--traffic", metavar="FILE", help=text)
-    return group(option, _TRAFFIC_COUNT)
+    return group(
+        click.option("--traffic", metavar="FILE", help=text),
+        click.option(
+            "--traffic-count",
+            metavar="NAME",
+            help="Column of requests in FILE. [default: each row is one request]",
+        ),
+    )
 
 
 def fail_if(example: str, condition: str = "") -> Callable[[F], F]:
@@ -68,61 +65,32 @@ def fail_if(example: str, condition: str = "") -> Callable[[F], F]:
     return click.option("--fail-if", metavar="GATE", multiple=True, help=text)
 
 
+def _zone(text: str) -> str:
+    from geolookup.contract.tzdatabase import zone_file
+
+    if zone_file(text) is None:
+        raise ValueError(f"{text!r} is not a time zone; write one like Europe/Berlin, or UTC")
+    return text
+
+
+def _delimiter(text: str) -> str:
+    if len(text) != 1 or not text.isascii():
+        raise ValueError("must be one ASCII character")
+    return text
+
+
 clean = click.option(
     "--clean",
     is_flag=True,
     help="Also read addresses with ports, brackets or quotes, and X-Forwarded-For lists.",
 )
-
-
 top = limit("--top", "Number of countries, of cities and of networks to list.", least=1)
-
-
-def _check_zone(context: click.Context, _option: object, value: str | None) -> str | None:
-    from geolookup.contract.tzdatabase import zone_file
-
-    if value is not None and zone_file(value) is None:
-        fail(f"--time-zone {value!r} is not a time zone; write one like Europe/Berlin, or UTC")
-    columns = [context.params.get(name) for name in ("time_column", "as_of_column")]
-    if value is not None and columns == [None, None]:
-        fail("--time-zone is for a column of times; name it by --local-time-column")
-    return value
-
-
-as_of_column = click.option(
-    "--as-of-column",
-    metavar="NAME",
-    is_eager=True,  # ``--time-zone`` needs it
-    help="Column of instants: each row is answered from the generation that was in force then.",
-)
-
-
-def times(default: str = "") -> Callable[[F], F]:
-    """Return ``--local-time-column`` and ``--time-zone``; ``default`` is for the help."""
-    column = click.option(
-        "--local-time-column",
-        "time_column",
-        metavar="NAME",
-        is_eager=True,  # ``--time-zone`` needs it
-        help="Column with the instant of each row." + (f" [default: {default}]" if default else ""),
-    )
-    return group(column, _TIME_ZONE)
-
-
-_TIME_ZONE = click.option(
+time_zone = click.option(
     "--time-zone",
     metavar="ZONE",
-    callback=_check_zone,
+    type=Parsed(_zone),
     help="IANA time zone, or UTC, of times without offset in columns of instants.",
 )
-
-
-def _check_delimiter(_context: object, _option: object, value: str | None) -> str | None:
-    if value is not None and (len(value) != 1 or not value.isascii()):
-        fail("--delimiter must be one ASCII character")
-    return value
-
-
 #: A table file with addresses: column, format and form of CSV.
 table_input = group(
     click.option(
@@ -136,7 +104,7 @@ table_input = group(
     click.option(
         "--delimiter",
         metavar="CHARACTER",
-        callback=_check_delimiter,
+        type=Parsed(_delimiter),
         help="Delimiter of CSV. [default: comma; for TSV, tab]",
     ),
     click.option(

@@ -1,16 +1,26 @@
-"""Text on a terminal: its width in columns, and the characters that it can show."""
+"""Text for people on standard output: its width, encoding and colours, and tables.
+
+Strategy: cells are aligned in columns if the lines fit the terminal. Columns become wider while
+rows arrive, never narrower. If a line does not fit, its row takes several lines.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from geolookup.errors import line_text
 from geolookup.terminal import own_sequence
 
-_UTF_8 = "utf-8"
 _UNKNOWN = "-"
 _LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set decides (POSIX)
+_GAP, _INDENT = "  ", "  "
+_UNLIMITED = 1 << 30
+#: The most characters of a text that is not an address; the longest addresses have as many.
+_LONGEST = 45
 
 
 def charset() -> str:
@@ -28,28 +38,25 @@ def charset() -> str:
 
 def has_flags(encoding: str) -> bool:
     """Return whether flags can be shown; the console of Linux has a font without them."""
-    return _is_utf_8(encoding) and os.environ.get("TERM") not in ("linux", "dumb")
+    return _can_write("🇺", encoding) and os.environ.get("TERM") not in ("linux", "dumb")
+
+
+def _can_write(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def in_charset(text: str, encoding: str) -> str:
     """Return text in which letters outside the encoding lose their accents, or become ``?``."""
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return "".join([_in_charset(letter, encoding) for letter in text])
-    return text
-
-
-def _in_charset(letter: str, encoding: str) -> str:
     from geolookup.contract.display import without_marks
 
-    for plain in (letter, without_marks(letter)):
-        try:
-            plain.encode(encoding)
-        except UnicodeEncodeError:
-            continue
-        return plain
-    return "?"
+    if _can_write(text, encoding):
+        return text
+    forms = ((letter, without_marks(letter), "?") for letter in text)
+    return "".join([next(form for form in of if _can_write(form, encoding)) for of in forms])
 
 
 def width_of(text: str) -> int:
@@ -68,23 +75,18 @@ def _width(letter: str) -> int:
     return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
 
 
-def pad(text: str, width: int) -> str:
-    """Return text with spaces after it, up to a width."""
+def _pad(text: str, width: int) -> str:
     return text + " " * (width - width_of(text))
 
 
-def shorten(text: str, width: int, encoding: str) -> str:
+def _shorten(text: str, width: int, encoding: str) -> str:
     """Return text that fits a width; an ellipsis marks the cut."""
     if width_of(text) <= width:
         return text
-    ellipsis = "…" if _is_utf_8(encoding) else "..."
+    ellipsis = "…" if _can_write("…", encoding) else "..."
     while text and width_of(text) + len(ellipsis) > width:
         text = text[:-1]
     return text.rstrip() + ellipsis
-
-
-def _is_utf_8(encoding: str) -> bool:
-    return encoding.casefold().replace("_", "-") in (_UTF_8, "utf8")
 
 
 def has_colours() -> bool:
@@ -109,3 +111,75 @@ def value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+class Table:
+    """Rows as lines for standard output, in its encoding, width and colours.
+
+    ``names`` are the names of the columns; empty if the cells explain themselves. Lines that do
+    not fit a terminal are folded, unless ``folds`` is false.
+    """
+
+    def __init__(self, names: Sequence[str] = (), *, folds: bool = True) -> None:
+        self.encoding = charset()
+        self._names, self._has_colours = names, has_colours()
+        is_limited = folds and sys.stdout.isatty()
+        self._limit = shutil.get_terminal_size().columns if is_limited else _UNLIMITED
+        self._widths = [width_of(name) for name in names]
+        self._is_begun = not names
+
+    def encode(self, rows: Iterable[tuple[Sequence[str], bool]]) -> bytes:
+        """Return the lines of rows, each with whether it is an error, as bytes."""
+        encoded = [(self._encodable(cells), is_error) for cells, is_error in rows]
+        for cells, _ in encoded:
+            widths = self._widths or [0] * len(cells)
+            self._widths = [*map(max, widths, map(width_of, cells))]
+        lines = [line for cells, is_error in encoded for line in self._lines(cells, is_error)]
+        return "".join([f"{line}\n" for line in lines]).encode(self.encoding, "replace")
+
+    def short_text(self, text: str) -> str:
+        """Return a text that was looked up, shortened to the longest address."""
+        return _shorten(line_text(text), _LONGEST, self.encoding)
+
+    def _encodable(self, cells: Iterable[str]) -> list[str]:
+        return [in_charset(line_text(cell), self.encoding) for cell in cells]
+
+    def _lines(self, cells: list[str], is_error: bool) -> Iterator[str]:
+        if sum(self._widths) + len(_GAP) * (len(cells) - 1) <= self._limit:
+            if not self._is_begun:
+                yield self._style(self._columns(self._names), bold=True)
+                self._is_begun = True
+            lines = iter([self._columns(cells)])
+        else:
+            lines = self._flowing(cells)
+        if is_error:
+            yield from (self._style(line, fg="red") for line in lines)
+        else:
+            first = next(lines)
+            yield self._style(cells[0], bold=True) + first[len(cells[0]) :]
+            yield from lines
+
+    def _columns(self, cells: Sequence[str]) -> str:
+        return _GAP.join(map(_pad, cells, self._widths)).rstrip()
+
+    def _flowing(self, cells: list[str]) -> Iterator[str]:
+        """Yield lines that are filled with cells; those after the first are indented."""
+        line, *others = cells
+        if self._names:
+            others = [f"{name} {cell}" for name, cell in zip(self._names[1:], others, strict=True)]
+        for cell in others:
+            if width_of(line) + len(_GAP) + width_of(cell) <= self._limit:
+                line += _GAP + cell
+            else:
+                yield line
+                line = _shorten(_INDENT + cell, self._limit, self.encoding)
+        yield line
+
+    def _style(self, text: str, **attributes: Any) -> str:
+        return style(text, **attributes) if self._has_colours else text
+
+
+def print_table(rows: Iterable[Sequence[str]], names: Sequence[str] = ()) -> None:
+    """Print rows under the names of their columns, a line each."""
+    sys.stdout.buffer.write(Table(names, folds=False).encode((row, False) for row in rows))
+    sys.stdout.buffer.flush()

@@ -9,55 +9,41 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli import (
-    exit_on_signals,
-    fail,
-    json_text,
-    options,
-    print_sizes,
-    table_options,
-)
+from geolookup.cli import exit_on_signals, fail, json_text, options, print_sizes, table_options
 from geolookup.cli.command import command
 from geolookup.contract.display import join_values
 from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
     from geolookup.contract.fields import Field
-    from geolookup.dataset.files import Dataset
     from geolookup.files.summarize import Count, Summary
 
 _WIDTH = 50
+#: INPUT of both commands.
+_addresses = options.group(
+    click.argument("source", metavar="INPUT", type=options.PATH),
+    table_options.table_input,
+    table_options.clean,
+)
 
 
 @command("summarize")
-@click.argument("source", metavar="INPUT", type=options.PATH)
-@table_options.table_input
-@table_options.clean
-@click.option(
-    "--by",
-    "by",
-    metavar="FIELD,...",
-    multiple=True,
-    callback=options.split_values,
-    shell_complete=options.complete_paths,
-    help="Count by each of these fields that a dataset stores, instead of countries, cities and "
-    "networks.",
+@_addresses
+@options.by(
+    "Count by each of these fields that a dataset stores, instead of countries, cities and "
+    "networks."
 )
 @table_options.top
 @options.as_json()
 @options.dataset
-@options.age_notice
 def summarize(
     source: str,
-    ip_column: str,
     input_format: str | None,
-    delimiter: str | None,
-    header: bool,
-    clean: bool,
     by: tuple[str, ...],
     top: int,
     as_json: bool,
     dataset: str | None,
+    **column: Any,
 ) -> None:
     """Count the addresses of INPUT by country, city and network, or by other fields.
 
@@ -68,15 +54,17 @@ def summarize(
 
     Example: geolookup summarize visits.csv --top 5
     """
+    from geolookup.contract.paths import resolve_fields
     from geolookup.files.summarize import Summary, count_files
     from geolookup.files.table_files import AddressColumn, table_files
 
     exit_on_signals()
-    column = AddressColumn(ip_column, delimiter, header, clean)
     with options.open_dataset(dataset) as engine:
-        fields = _fields(state_of(engine).dataset, by)
+        with options.usage_errors():
+            fields = resolve_fields(by, state_of(engine).dataset.schema.stored, "--by")
         summary = Summary(engine, fields=fields)
-        count_files(summary, table_files(source, input_format), column)
+        files = table_files(source, input_format)
+        count_files(summary, files, AddressColumn(column.pop("ip_column"), **column))
         document = _document(summary, fields, top)
         for line in summary.notes:
             click.echo(line, err=True)
@@ -85,10 +73,14 @@ def summarize(
 
 
 @command("map")
-@click.argument("source", metavar="INPUT", type=options.PATH)
-@table_options.table_input
-@table_options.clean
-@table_options.times("the times of a log; none in other files")
+@_addresses
+@click.option(
+    "--local-time-at",
+    "time_column",
+    metavar="COLUMN",
+    help="Column with the instant of each row. [default: the times of a log; none in other files]",
+)
+@table_options.time_zone
 @table_options.top
 @options.limit(
     "--min-count",
@@ -97,15 +89,10 @@ def summarize(
     usual=5,
 )
 @options.dataset
-@options.age_notice
 @options.page_output
 def map(  # noqa: A001 - the name of the command
     source: str,
-    ip_column: str,
     input_format: str | None,
-    delimiter: str | None,
-    header: bool,
-    clean: bool,
     time_column: str | None,
     time_zone: str | None,
     top: int,
@@ -113,6 +100,7 @@ def map(  # noqa: A001 - the name of the command
     dataset: str | None,
     output: Path,
     force: bool,
+    **column: Any,
 ) -> None:
     """Write a page on the places, times, networks and status codes of the requests of INPUT.
 
@@ -126,72 +114,65 @@ def map(  # noqa: A001 - the name of the command
     from geolookup.files.summarize import Summary, count_files
     from geolookup.files.table_files import AddressColumn, TimeColumn, check_other, table_files
     from geolookup.files.traffic import Traffic
+    from geolookup.progress import Progress
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
     from geolookup.reports.traffic_page import TITLE, lead, sections
 
     exit_on_signals()
+    if time_zone is not None and time_column is None:
+        fail("--time-zone is for a column of times; name it by --local-time-at")
     files = list(table_files(source, input_format))
     for file in files:
         check_other(file.path, os.fspath(output))
     check_output(output, force=force)
-    column = AddressColumn(ip_column, delimiter, header, clean)
+    addresses = AddressColumn(column.pop("ip_column"), **column)
     with options.open_dataset(dataset) as engine:
         traffic = Traffic(state_of(engine))
         summary = Summary(engine, traffic)
-        count_files(summary, files, column, TimeColumn(time_column, time_zone))
-        shown_sections = list(sections(summary, traffic, engine.metadata, top, min_count))
-        head = lead(summary, traffic, min_count)
+        count_files(summary, files, addresses, TimeColumn(time_column, time_zone))
+        with Progress().stage("drawing the page"):
+            shown = list(sections(summary, traffic, engine.metadata, top, min_count))
+            head = lead(summary, traffic, min_count)
+            written = write_page(output, TITLE, head, shown, force=force)
         for line in summary.notes:
             click.echo(line, err=True)
         options.note_age(engine)
-    written = write_page(output, TITLE, head, shown_sections, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)
-
-
-def _fields(dataset: Dataset, names: tuple[str, ...]) -> tuple[Field, ...]:
-    """Return the fields of ``--by``; exits with status 2 for a name of none."""
-    from geolookup.contract.paths import resolve_fields
-
-    try:
-        return resolve_fields(names, dataset.schema.stored, "--by")
-    except ValueError as error:
-        fail(str(error))
 
 
 def _document(summary: Summary, by: tuple[Field, ...], top: int) -> dict[str, Any]:
     from geolookup.files.summarize import KINDS
     from geolookup.tables.take import of_table
 
-    kinds = {kind: of_table(paths) for kind, paths in KINDS.items()}
-    if by:
-        kinds = {field.path: (field,) for field in by}
+    kinds = {field.path: (field,) for field in by}
+    kinds = kinds or {kind: of_table(paths) for kind, paths in KINDS.items()}
     document: dict[str, Any] = {**summary.totals()}
     for kind, fields in kinds.items():
         counts = summary.by_fields(fields)
-        names = [field.member for field in fields]
         document[kind] = {
             "different": len(counts),
             "unknown": summary.counted(fields[0]) - sum(count.addresses for count in counts),
-            "top": [_object(count, names) for count in counts[:top]],
+            "top": [_object(count, fields) for count in counts[:top]],
         }
     return document
 
 
-def _object(count: Count, names: list[str]) -> dict[str, Any]:
-    return {**dict(zip(names, count.members, strict=True)), "addresses": count.addresses}
+def _object(count: Count, fields: tuple[Field, ...]) -> dict[str, Any]:
+    members = zip((field.member for field in fields), count.members, strict=True)
+    return {**dict(members), "addresses": count.addresses}
 
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     total = document["addresses"]
-    for name, number in document.items():
-        if isinstance(number, int):
-            yield _line(name, number, total)
-    for kind in (name for name, value in document.items() if isinstance(value, dict)):
-        yield f"\n{kind}, {document[kind]['different']:,} different"
-        for count in document[kind]["top"]:
+    for name, counted in document.items():
+        if isinstance(counted, int):
+            yield _line(name, counted, total)
+            continue
+        yield f"\n{name}, {counted['different']:,} different"
+        for count in counted["top"]:
             *names, addresses = count.values()
             yield _line(f"  {join_values(*names)}", addresses, total)
-        yield _line("  unknown", document[kind]["unknown"], total)
+        yield _line("  unknown", counted["unknown"], total)
 
 
 def _line(name: str, count: int, total: int) -> str:

@@ -13,7 +13,7 @@ import click
 
 from geolookup.cli import discard_output, exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command
-from geolookup.cli.quantities import Time, limit_rate, max_memory
+from geolookup.cli.quantities import limit_rate, max_memory, time
 from geolookup.cli.store import print_result
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import UpdateError, line_text
@@ -42,13 +42,13 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 @click.option(
     "--every",
     metavar="TIME",
-    type=Time(least=_SHORTEST),
+    type=time(least=_SHORTEST),
     help="Update again and again, at this interval, such as 60s or 1d, until Ctrl-C or SIGTERM.",
 )
 @click.option(
     "--jitter",
     metavar="TIME",
-    type=Time(),
+    type=time(),
     help="Random delay of up to TIME after each interval. [default: a tenth of --every]",
 )
 @click.option(
@@ -82,8 +82,8 @@ def update(
     and compiled. The result is verified, compared with the current generation by the gates
     of the recipe, and published into the store. Old generations are pruned.
 
-    SOURCE may also be a file of `geolookup pack` or a mirror: the address (https://,
-    s3://, gs://) or the path of a folder that `geolookup mirror` wrote. --max-memory, --cache,
+    SOURCE may also be a file of `geolookup mirror pack` or a mirror: the address (https://,
+    s3://, gs://) or the path of a folder of `geolookup mirror write`. --max-memory, --cache,
     --download-only and --signing-key are for recipes, --limit-rate is for mirrors. A store that
     trusts no key trusts the keys of --trusted-key from now on. STORE/update.json has the
     state of the updates.

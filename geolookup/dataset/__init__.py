@@ -23,7 +23,11 @@ _UNREADABLE = (
 )
 _KINDS = (
     *_UNREADABLE,
-    ("*.tar.zst", "a packed dataset", "unpack it: geolookup unpack {file} --output {folder}"),
+    (
+        "*.tar.zst",
+        "a packed dataset",
+        "unpack it: geolookup mirror unpack {file} --output {folder}",
+    ),
     ("*.toml", "a recipe", _COMPILE),
     *(
         (f"*.{ending}", "a file of data", _COMPILE)

@@ -43,7 +43,7 @@ from geolookup.files.row_streams import (
 from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, TableFile, open_table
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.kernel.lookups import state_of
-from geolookup.parallel import in_order
+from geolookup.parallel import cores, in_order
 from geolookup.progress import Progress
 from geolookup.tables import enrich
 from geolookup.tables.generations import lines_of
@@ -69,7 +69,6 @@ class FileOptions:
     time_zone: str | None = None  # the IANA zone of instants without an offset
     clean: bool = False  # whether addresses are cleaned by ``contract.cleaning``
     error_code: bool = False
-    threads: int | None = None
     delimiter: str | None = None
     header: bool = True  # of CSV, read and written
 
@@ -147,7 +146,6 @@ class EnrichedRows:
             without_generation=self._counts.without_generation,
             clean=options.clean,
             add_known=True,
-            threads=options.threads,
         )
 
     def _batches_with_keys(self) -> Iterator[pa.RecordBatch]:
@@ -234,8 +232,7 @@ def enrich_file(
     others: Others = "as_is" if is_same else "typed"
     name, delimiter = input_name(source.path), options.delimiter
     read_options = ReadOptions(name, (*keys,), others, delimiter, options.header, key_options=keys)
-    if options.threads is not None:
-        pa.set_cpu_count(options.threads)  # limits Arrow's own threads
+    pa.set_cpu_count(cores())  # Arrow's own threads
     with open_table(source, read_options) as rows:
         answers = EnrichedRows(engine, rows, options, counts)
         if target.format.name == "parquet":

@@ -24,8 +24,7 @@ from geolookup.filesystem.unpacking import compression
 from geolookup.tables.locate import check_type
 
 #: The options that name columns, for messages.
-IP_COLUMN, TIME_COLUMN = "--ip-column", "--local-time-column"
-AS_OF_COLUMN = "--as-of-column"
+IP_COLUMN, TIME_COLUMN, AS_OF_COLUMN = "--ip-column", "--local-time-at", "--as-of"
 #: A log that was rotated: ``access.log.1``, ``access.log-20261120``.
 _ROTATED = re.compile(r"\.log[.-][0-9]+(?=\.|$)")
 _Read = Callable[[InputStream, ReadOptions], Rows]

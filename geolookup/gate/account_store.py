@@ -22,12 +22,12 @@ ADMITTED, EXHAUSTED, GONE = 0, -1, -2
 
 
 #: Unix microseconds of the years 1 to 9999, the range of ``datetime``.
-_TIMES = range(-62_135_596_800 * SECOND, 253_402_300_800 * SECOND)
+TIMES = range(-62_135_596_800 * SECOND, 253_402_300_800 * SECOND)
 
 
 def is_time(value: object) -> bool:
     """Return whether a value is a time of an account store."""
-    return type(value) is int and value in _TIMES
+    return type(value) is int and value in TIMES
 
 
 def wall_clock() -> int:

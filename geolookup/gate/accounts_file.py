@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, quote, unquote
 
 from geolookup.errors import AccountsError
 from geolookup.filesystem.atomic import fsync
-from geolookup.gate.accounts_schema import create_tables, is_empty, problem_of
+from geolookup.gate.accounts_schema import check_version, create_tables, is_empty
 from geolookup.gate.store_url import split, unknown_store
 
 #: Seconds to wait for the transaction of another process.
@@ -93,7 +93,7 @@ class AccountsFile:
         if "unable to open" in problem:
             problem = "cannot be opened"
             if _inode(self.path) is None:
-                remedy = "create it with 'geolookup api-keys create', or correct the path"
+                remedy = "create it with 'geolookup accounts keys create', or correct the path"
             else:
                 remedy = "check the permissions of the file and its folder, or correct the path"
         if "missing" in problem:
@@ -129,9 +129,7 @@ class AccountsFile:
     def _prepare(self, db: sqlite3.Connection, *, create: bool) -> None:
         if create and is_empty(db):
             create_tables(db, "WAL")
-        problem = problem_of(db)
-        if problem:
-            raise self.unusable(problem)
+        check_version(db)
         db.execute("PRAGMA journal_mode = WAL")  # a backup has none
         db.execute(f"PRAGMA synchronous = {self.synchronous}")
         db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")

@@ -163,7 +163,7 @@ class RedisServer:
         problem = str(error).removesuffix(".")
         remedy = "check that the server runs and accepts writes"
         if "no accounts" in str(error):
-            remedy = "restore its data, or create a key with 'geolookup api-keys create'"
+            remedy = "restore its data, or create a key with 'geolookup accounts keys create'"
         if isinstance(error, redis.AuthenticationError):
             if self._client.connection_pool.connection_kwargs.get("password") is None:
                 problem = "the server demands a password"

@@ -84,7 +84,9 @@ class SQLiteStore:
             with self._durable(db), transaction(db):
                 account = (key.name, key.plan, key.created)
                 db.execute(
-                    "INSERT OR IGNORE INTO account (name, plan, created) VALUES (?, ?, ?)", account
+                    "INSERT INTO account (name, plan, created) VALUES (?, ?, ?)"
+                    " ON CONFLICT (name) DO NOTHING",
+                    account,
                 )
                 statement = "SELECT id, plan FROM account WHERE name = ?"
                 number, plan = db.execute(statement, (key.name,)).fetchone()

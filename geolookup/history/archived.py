@@ -42,7 +42,7 @@ from geolookup.store.resolve import (
 
 Check = Callable[[Dataset], None]
 OpenedArchive = AbstractContextManager[tuple[Head, Members]]
-RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dataset again"
+RESTORE = "restore it from a backup, or 'geolookup store publish --since DATE' the dataset again"
 _DIGITS = 32
 #: The first bytes of a frame (RFC 8878, 3.1.1).
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"

@@ -63,7 +63,7 @@ def publish(
     TypeError for a malformed or future ``since``, and for malformed numbers to keep. ``dry_run``
     only reads: the result is "planned", with the generations that would go.
 
-    A store that trusts keys (``geolookup signing-keys trust``) accepts only datasets that one of
+    A store that trusts keys (``geolookup mirror keys trust``) accepts only datasets that one of
     them has signed, with the name of the dataset in the store and no older signature; DatasetError
     for any other dataset. With ``since``, an older signature is accepted unless the dataset becomes
     current. The signature of an archive is checked before a file is written.

@@ -1,11 +1,9 @@
 """The service: the contract over HTTP, ``GET /v1/geo/lookup`` and nothing else.
 
-Strategy: Granian owns sockets, TLS and worker processes (``server``); dead workers are started
-again (``supervision``), silent ones are killed (``heartbeats``). Granian, and options of the
-socket, limit connections (``listener``). Each worker opens its own engine and accounts
-(``worker``) and answers from one function (``application``): key, then address, then bytes from
-``lookup_json``.
-Counters are in shared memory (``metrics``); the admin port serves them (``admin``).
+Strategy: Granian owns sockets, TLS and worker processes (``server``); the watchdog kills silent
+ones (``watchdog``). Each worker opens its own engine and accounts (``worker``) and answers from one
+function (``application``): key, then address, then bytes from ``lookup_json``. Orders and counters
+are in shared memory (``shared``); the admin port shows them (``admin``, ``metrics``).
 """
 
 from __future__ import annotations

@@ -1,97 +1,137 @@
-"""The pages of the admin port: health and metrics, for probes and Prometheus.
+"""The port of health and metrics, for probes and Prometheus, in one thread of the server process.
 
 ``/livez`` is 200 while the server runs and replaces silent workers. ``/readyz`` is 200 if a worker
-accepts requests and can use the account store, and every worker has a recent heartbeat. Further
-lines name silent workers and the last update of the store. ``/metrics`` shows the counters.
+accepts requests and can use the account store, and every worker has a recent beat. Further lines
+name silent workers and the last update of the store. ``/metrics`` shows the counters.
+
+Strategy: an event loop: slow or silent clients cost a few kilobytes, and no thread. A connection
+ends after DEADLINE seconds. If more than CONNECTIONS are open, the oldest is closed. A probe sends
+its request at once and gets an answer, even beside many other connections.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+import asyncio
+import re
+from contextlib import suppress
+from http import HTTPStatus
+from threading import Thread
+from typing import NamedTuple
 
-from geolookup.contract.gregorian import read_timestamp
-from geolookup.http.admin_port import PLAIN, Page
-from geolookup.http.heartbeats import LATE, LOST, Watchdog, runs
-from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, head, readings
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+
+from geolookup.errors import SettingsError
+from geolookup.http.checks import bound
+from geolookup.http.metrics import exposition
+from geolookup.http.settings import HEAD_LIMIT
+from geolookup.http.shared import Shared
+from geolookup.http.watchdog import LATE, LOST, Watchdog
 from geolookup.store import paths
-from geolookup.updates.state import OUTCOMES, State, read_state
+from geolookup.updates.state import State, read_state
+
+#: Seconds from the start of a connection to its end.
+DEADLINE = 5.0
+#: Open connections.
+CONNECTIONS = 256
+_PLAIN = "text/plain; charset=utf-8"
+
+
+class _Page(NamedTuple):
+    """One answer."""
+
+    status: int
+    body: bytes = b""
+    content_type: str = _PLAIN
 
 
 class Admin:
-    """The pages, from the counters in a folder, the store and the watchdog."""
+    """The port at ``HOST:PORT``. Raises SettingsError if it cannot listen."""
 
-    def __init__(self, folder: Path, dataset: str | None, watchdog: Watchdog) -> None:
-        self._folder, self._dataset, self._watchdog = folder, dataset, watchdog
+    def __init__(
+        self, address: str, shared: Shared, watchdog: Watchdog, dataset: str | None
+    ) -> None:
+        self._shared, self._watchdog, self._dataset = shared, watchdog, dataset
+        # The host may have colons: "[::]:9090".
+        match = re.fullmatch(r"(\[.+\]|[^\[\]]+):([0-9]{1,5})", address)
+        if match is None or int(match[2]) > 65535:
+            raise SettingsError(
+                f"--admin {address!r}: write HOST:PORT, like 127.0.0.1:9090 or [::]:9090"
+            )
+        self._listener = bound(match[1].strip("[]"), int(match[2]), f"--admin {address}")
+        self._listener.listen(CONNECTIONS)
+        self._open: dict[asyncio.StreamWriter, None] = {}  # the oldest first
+        # A daemon: it answers until the process ends.
+        Thread(
+            target=asyncio.run, args=[self._serve()], name="geolookup-admin", daemon=True
+        ).start()
 
-    def page(self, path: str) -> Page:
-        """Return the page of a path."""
+    async def _serve(self) -> None:
+        server = await asyncio.start_server(self._answer, sock=self._listener, limit=HEAD_LIMIT)
+        await server.serve_forever()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open[writer] = None
+        if len(self._open) > CONNECTIONS:
+            oldest = next(iter(self._open))
+            del self._open[oldest]
+            oldest.transport.abort()
+        # OSError: also the timeout. EOFError: also a connection that was closed for a newer one.
+        with suppress(OSError, EOFError, asyncio.LimitOverrunError):
+            async with asyncio.timeout(DEADLINE):
+                writer.write(self._response(await reader.readuntil(b"\r\n\r\n")))
+                writer.close()
+                await writer.wait_closed()  # when the answer is sent
+        self._open.pop(writer, None)
+        writer.transport.abort()
+
+    def _response(self, head: bytes) -> bytes:
+        request = re.match(rb"(\S+) (\S+) HTTP/1\.", head)
+        if request is None:
+            page = _Page(400)
+        elif request[1] not in {b"GET", b"HEAD"}:
+            page = _Page(405)
+        else:
+            page = self._page(request[2])
+        lines = (
+            f"HTTP/1.1 {page.status} {HTTPStatus(page.status).phrase}",
+            f"Content-Type: {page.content_type}",
+            f"Content-Length: {len(page.body)}",
+            "Connection: close\r\n\r\n",
+        )
+        return "\r\n".join(lines).encode() + (b"" if head.startswith(b"HEAD") else page.body)
+
+    def _page(self, path: bytes) -> _Page:
         match path:
-            case "/livez":
+            case b"/livez":
                 return self._health("alive", not self._watchdog.silent_workers(LOST), LOST)
-            case "/readyz":
+            case b"/readyz":
                 page = self._health("ready", self._is_ready(), LATE)
-                return page._replace(text=page.text + update_readiness(self._state()))
-            case "/metrics":
-                text = exposition(list(readings(self._folder)), self._living())
-                return Page(200, CONTENT_TYPE, text + update_metrics(self._state()))
+                return page._replace(body=page.body + _update_line(self._state()).encode())
+            case b"/metrics":
+                text = exposition(self._shared, self._state())
+                return _Page(200, text, CONTENT_TYPE_PLAIN_0_0_4)
             case _:
-                return Page(404, PLAIN, "")
+                return _Page(404)
 
-    def _health(self, word: str, is_well: bool, limit: int) -> Page:
+    def _health(self, word: str, is_well: bool, limit: int) -> _Page:
         lines = [word if is_well else f"not {word}"]
         for worker, seconds in sorted(self._watchdog.silent_workers(limit).items()):
             lines.append(f"worker-{worker + 1} is silent for {seconds} seconds")
-        return Page(200 if is_well else 503, PLAIN, "".join(f"{line}\n" for line in lines))
+        return _Page(200 if is_well else 503, "".join(f"{line}\n" for line in lines).encode())
 
     def _is_ready(self) -> bool:
         """Return whether each worker that the system can choose answers a new connection."""
-        serves = any(
-            reading.state == SERVING and not reading.unusable for reading in self._living()
-        )
-        return serves and not self._watchdog.silent_workers(LATE)
+        is_usable = any(not slot.is_unusable for slot in self._shared.serving())
+        is_draining = self._shared.orders.drain
+        return is_usable and not is_draining and not self._watchdog.silent_workers(LATE)
 
     def _state(self) -> State:
         return read_state(self._dataset or paths.user_store())
 
-    def _living(self) -> list[Reading]:
-        return [
-            reading
-            for reading in readings(self._folder)
-            if reading.state != ENDED and runs(reading.process)
-        ]
 
-
-def update_readiness(state: State) -> str:
+def _update_line(state: State) -> str:
     """Return a line about the updates of a store; empty if it was never updated."""
     if not state.source:
         return ""
     failures = f"{state.failures} failed in a row, " if state.failures else ""
     return f"updates: {failures}last success {state.succeeded_at or 'never'}\n"
-
-
-def update_metrics(state: State) -> str:
-    """Return the updates of a store as Prometheus text; empty if it was never updated."""
-    return "".join(f"{line}\n" for line in _update_lines(state)) if state.source else ""
-
-
-def _update_lines(state: State) -> Iterator[str]:
-    runs = "geolookup_update_runs_total"
-    yield from head(runs, "counter", "Updates of the store, by outcome.")
-    for outcome in OUTCOMES:
-        yield f'{runs}{{outcome="{outcome}"}} {state.counts.get(outcome, 0)}'
-    info = "geolookup_update_generation_info"
-    yield from head(info, "gauge", "Generation after the last update that succeeded.")
-    yield f'{info}{{generation="{state.generation}"}} 1'
-    for name, kind, text, value in (
-        ("failures", "gauge", "Updates that failed since the last success.", state.failures),
-        ("downloaded_bytes_total", "counter", "Bytes of sources and mirrors.", state.bytes),
-        ("last_success_timestamp_seconds", "gauge", "0 for never.", _seconds(state.succeeded_at)),
-        ("last_failure_timestamp_seconds", "gauge", "0 for never.", _seconds(state.failed_at)),
-    ):
-        full = f"geolookup_update_{name}"
-        yield from (*head(full, kind, text), f"{full} {value:.0f}")
-
-
-def _seconds(time_text: str) -> float:
-    return read_timestamp(time_text).timestamp() if time_text else 0.0

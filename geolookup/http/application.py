@@ -14,7 +14,7 @@ import traceback
 from asyncio import AbstractEventLoop
 from collections.abc import Sequence
 from itertools import islice
-from time import monotonic, perf_counter_ns, strftime
+from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import unquote_plus
 
@@ -31,7 +31,7 @@ from geolookup.http.answers import (
     Answers,
     Header,
 )
-from geolookup.http.metrics import DRAINING, Counters
+from geolookup.http.shared import Slot
 
 if TYPE_CHECKING:  # Granian is optional
     from geolookup.http.batches import Arrival, Headers, Scope
@@ -65,8 +65,6 @@ _METHODS = frozenset(("GET", "HEAD"))
 _CLOSE = ("Connection", "close")
 #: Seconds between two log lines about failures.
 _LOG_INTERVAL = 1.0
-#: The time in a line of the access log.
-_TIME = "%Y-%m-%d %H:%M:%S %z"
 _log = logging.getLogger("geolookup.http")
 _access = logging.getLogger("geolookup.access")
 
@@ -101,12 +99,13 @@ class Application:
         self,
         backend: Backend,
         proxies: TrustedProxies,
-        counters: Counters,
+        slot: Slot,
         *,
         access_log: bool = False,
     ) -> None:
         self.backend = backend
-        self._proxies, self._counters, self._access_log = proxies, counters, access_log
+        self._proxies, self._slot, self._access_log = proxies, slot, access_log
+        #: Send ``Connection: close``, for clients to connect elsewhere.
         self.draining = False
         self._next_log = 0.0
 
@@ -123,11 +122,6 @@ class Application:
 
     def end(self) -> None:
         """Release resources."""
-
-    def drain(self) -> None:
-        """Send ``Connection: close`` from now on, for clients to connect elsewhere."""
-        self.draining = True
-        self._counters.note(DRAINING)
 
     def answer_all(self, arrivals: Sequence[Arrival]) -> None:
         """Answer requests that came together; never raises."""
@@ -171,7 +165,7 @@ class Application:
         now = perf_counter_ns()
         durations = [now - came_at for _, _, came_at in arrivals]
         # Count first: a client that has its answer finds it in the metrics.
-        self._counters.count([outcome for outcome, _, _ in answers], durations)
+        self._slot.count([outcome for outcome, _, _ in answers], durations)
         for (scope, channel, _), (outcome, headers, body) in zip(arrivals, answers, strict=True):
             sent = self.final_headers(scope, headers)
             if outcome is PREFLIGHT:
@@ -181,7 +175,7 @@ class Application:
         if self._access_log:
             for answer, duration in zip(answers, durations, strict=True):
                 # No path, query or peer: without ``ip`` the peer's address is the one looked up.
-                _access.info("[%s] %d %.3f ms", strftime(_TIME), answer[0].status, duration / 1e6)
+                _access.info("%d %.3f ms", answer[0].status, duration / 1e6)
 
     def final_headers(self, _scope: Scope, headers: list[Header]) -> list[Header]:
         """Return the headers of an answer, and those that every answer has."""

@@ -1,9 +1,11 @@
-"""A worker process: opens the dataset and the accounts, reloads on SIGHUP, closes both."""
+"""A worker process: opens the dataset and the accounts, follows orders, closes both."""
 
 from __future__ import annotations
 
 import gc
 import logging
+import multiprocessing
+import os
 import signal
 import sys
 from asyncio import AbstractEventLoop
@@ -12,21 +14,19 @@ from threading import Lock, Thread
 
 import geolookup
 from geolookup.contract.proxies import TrustedProxies
-from geolookup.errors import DatasetError, GeoLookupError, short_id
+from geolookup.errors import GeoLookupError, short_id
 from geolookup.gate import open_accounts, read_plans
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.answers import Answer, Answers, Header
 from geolookup.http.application import Application, Backend
 from geolookup.http.batches import Arrival, Scope
 from geolookup.http.cors import Origins
-from geolookup.http.heartbeats import BEAT, Heartbeats
-from geolookup.http.metrics import ENDED, Counters
 from geolookup.http.own import OwnLookups
 from geolookup.http.settings import Settings
-from geolookup.http.supervision import UNOPENED, end_with_server
+from geolookup.http.shared import Shared
 
-#: Signals from the server to its workers.
-RELOAD, DRAIN = signal.SIGHUP, signal.SIGUSR1
+#: Seconds between two beats.
+_BEAT = 0.25
 _MANIFEST = "manifest.json"
 #: New objects before a garbage collection. Requests in progress have thousands of objects, and each
 #: collection visits all of them. Only requests that fail create cycles.
@@ -37,63 +37,66 @@ _log = logging.getLogger("geolookup.http")
 class Worker(Application):
     """An application with its dataset and its accounts."""
 
-    def __init__(self, settings: Settings, folder: Path, number: int) -> None:
-        self._settings = settings
-        self._beats, self._number = Heartbeats(folder), number
-        self._beats.begin(number)
-        self._reload_pending = self._ended = False
+    def __init__(self, settings: Settings, shared: Shared, number: int) -> None:
+        self._settings, self._orders, self._slot = settings, shared.orders, shared.slots[number]
+        self._slot.begin()
+        # Read before the dataset is opened: an order that comes meanwhile is not lost.
+        self._reloads = self._orders.reloads
+        self._ended = False
         self._report_lock, self._reported = Lock(), ""
-        # Before the dataset is opened: an early signal is not lost.
-        signal.signal(RELOAD, self._note)
         self._accounts = open_accounts(settings.accounts, settings.plans)
         self._gate = GroupCommit[Arrival](self._accounts)
         self._engine = geolookup.open(
-            settings.dataset, **settings.opening, fallback=True, preload=True
+            settings.dataset,
+            **settings.opening,
+            allow_lost_fields=settings.allow_lost_fields,
+            fallback=True,
+            preload=True,
         )
         self._lookups = OwnLookups(self._engine) if settings.own else self._engine
-        self._memory = Counters(folder)
         proxies = TrustedProxies(settings.trusted_proxies)
-        super().__init__(self.new_backend(), proxies, self._memory, access_log=settings.access_log)
+        super().__init__(self.new_backend(), proxies, self._slot, access_log=settings.access_log)
 
     def begin(self, loop: AbstractEventLoop) -> None:
-        """Handle RELOAD and DRAIN from now on, between requests."""
+        """Begin to beat when the loop runs."""
         # Objects that exist now live until the end. A collection delays requests: exclude them.
         gc.collect()
         gc.freeze()
         gc.set_threshold(_COLLECT_AFTER)
-        # Not add_signal_handler: uvloop delays a signal that comes before a run of the loop until
-        # the next signal, and Granian starts the run after this call.
-        signal.signal(RELOAD, lambda *_: loop.call_soon_threadsafe(self.reload))
-        signal.signal(DRAIN, lambda *_: loop.call_soon_threadsafe(self.drain))
         self._accounts.watch(self._note_second)
-        self._beat(loop)
-        if self._reload_pending:
-            self.reload()
+        loop.call_soon(self._beat, loop)
 
     def _beat(self, loop: AbstractEventLoop) -> None:
-        """Show the server, each second, that the event loop runs."""
-        self._beats.beat(self._number)
-        loop.call_later(BEAT, self._beat, loop)
+        """Show the server that the event loop runs, and follow its orders."""
+        self._slot.beats += 1
+        if self._orders.drain:
+            self.draining = True
+        if self._orders.reloads != self._reloads:
+            self._reloads = self._orders.reloads
+            self._start_reload()
+        if _is_orphan():
+            # The worker would continue to listen, and no other server could use the port.
+            _log.error("the server process is gone; this worker ends")
+            os.kill(os.getpid(), signal.SIGTERM)  # after the requests in progress
+        else:
+            loop.call_later(_BEAT, self._beat, loop)
 
     def _note_second(self, problem: object) -> None:
         """Record each second, also without requests, the store and the dataset in use."""
-        self._memory.note_store(problem)
+        self._slot.is_unusable = problem is not None
         if self._engine.generation != self._reported:  # ``watch`` installed it
             self.backend = self.new_backend()
-
-    def _note(self, *_signal: object) -> None:
-        self._reload_pending = True
 
     def end(self) -> None:
         """Close the accounts."""
         self._ended = True
-        self._memory.note(ENDED)
+        self._slot.beats = 0
         try:
             self._accounts.close()
         except GeoLookupError as error:
             _log.error("%s", error)
 
-    def reload(self) -> None:
+    def _start_reload(self) -> None:
         """Reload the dataset and the plans; keep the old ones if the new ones are refused.
 
         On a thread: the new dataset is verified first while requests are answered.
@@ -120,7 +123,8 @@ class Worker(Application):
         with self._report_lock:  # a request may notice it before the thread that reloaded
             if generation != self._reported:
                 self._reported = generation
-                self._memory.serve(generation, _write_time(self._engine.path / _MANIFEST))
+                self._slot.generation = generation.encode()
+                self._slot.written = _write_time(self._engine.path / _MANIFEST)
                 _log.info("answering from generation %s", short_id(generation))
         answers = Answers(generation, stale=self._engine.stale)
         return Backend(self._lookups, self._gate, answers)
@@ -129,8 +133,8 @@ class Worker(Application):
 class CrossOriginWorker(Worker):
     """A worker whose answers pages of other origins may read."""
 
-    def __init__(self, settings: Settings, folder: Path, number: int) -> None:
-        super().__init__(settings, folder, number)
+    def __init__(self, settings: Settings, shared: Shared, number: int) -> None:
+        super().__init__(settings, shared, number)
         self._origins = Origins(settings.cors)
 
     def final_headers(self, scope: Scope, headers: list[Header]) -> list[Header]:
@@ -143,18 +147,22 @@ class CrossOriginWorker(Worker):
         return super().other_method(scope) if answer is None else answer
 
 
-def load(settings: Settings, folder: Path, number: int) -> Worker:
+def load(settings: Settings, shared: Shared, number: int) -> Worker:
     """Return a worker, in its own process; log one line and exit if it cannot start."""
-    end_with_server()
+    # A forked worker inherits the server's handler. Until it has Granian's, it may end at once.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         worker = CrossOriginWorker if settings.cors else Worker
-        return worker(settings, folder, number)
-    except DatasetError as error:
-        _log.error("%s", error)
-        sys.exit(UNOPENED)
-    except (GeoLookupError, OSError) as error:  # OSError: the server has ended, its folder is gone
+        return worker(settings, shared, number)
+    except GeoLookupError as error:
         _log.error("%s", error)
         sys.exit(1)
+
+
+def _is_orphan() -> bool:
+    # The parent of an orphan is init or a subreaper.
+    server = multiprocessing.parent_process()
+    return server is not None and os.getppid() != server.pid
 
 
 def _write_time(manifest: Path) -> int:

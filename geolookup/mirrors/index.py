@@ -34,7 +34,7 @@ _FORMAT, _VERSION = "geolookup-mirror", 2
 #: No part begins with a dot: neither ".." nor a hidden name.
 _PART = "[A-Za-z0-9_][A-Za-z0-9._-]{0,254}"
 _PATH = re.compile(rf"{_PART}(?:/{_PART}){{0,7}}")
-_FETCH = "fetch it again, or write it again with 'geolookup mirror'"
+_FETCH = "fetch it again, or write it again with 'geolookup mirror write'"
 
 
 @dataclass(frozen=True, slots=True)

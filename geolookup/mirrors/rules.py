@@ -19,9 +19,9 @@ from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement, serial_of
 from geolookup.store.trusted import check_trusted, name_in, trust_of
 
-_WRITE = "write it again with 'geolookup mirror'"
+_WRITE = "write it again with 'geolookup mirror write'"
 _NAME_KEY = "name the private key with --signing-key"
-_SIGN_AGAIN = "sign it with 'geolookup sign STORE --signing-key KEY'"
+_SIGN_AGAIN = "sign it with 'geolookup mirror sign STORE --signing-key KEY'"
 
 
 def accepted_index(text: bytes, address: str, store: Path, serial: int) -> Index:

@@ -24,7 +24,7 @@ _DAY_NAMES = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
 _HOUR_NAMES = [f"{hour:02d}" for hour in range(HOURS)]
 _NO_TIMES = (
     "No request has a time. The lines of a log have one; of another file, "
-    "--local-time-column names the column."
+    "--local-time-at names the column."
 )
 _AVERAGE = (
     "The average week has the requests of each hour of the week, divided by how often this hour "

@@ -108,7 +108,7 @@ def _check_signed(
     it optional.
     """
     if not signatures:
-        raise DatasetError(path, "not signed", "sign it with 'geolookup sign'")
+        raise DatasetError(path, "not signed", "sign it with 'geolookup mirror sign'")
     is_ours = False
     for keyid, signature in signatures:
         for key in trusted:

@@ -26,7 +26,7 @@ LARGEST_FILE = 1 << 14
 #: has y = 0, so d y^4 + 2 y^2 = 1, where d = -121665/121666.
 _P = 2**255 - 19
 _Y_8 = 0x5FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
-_MAKE = "make one with 'geolookup signing-keys create'"
+_MAKE = "make one with 'geolookup mirror keys create'"
 #: The file of the public key has the name of the private key's file, and this ending.
 PUBLIC_ENDING = ".pub"
 

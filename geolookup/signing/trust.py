@@ -58,7 +58,7 @@ class Trust:
         return statement
 
 
-_SIGN = "sign it with 'geolookup sign DATASET --signing-key KEY'"
+_SIGN = "sign it with 'geolookup mirror sign DATASET --signing-key KEY'"
 
 
 def read_trusted_keys(trusted_keys: TrustedKeys | None) -> tuple[PublicKey, ...]:

@@ -71,7 +71,9 @@ def generation_at(store: str | os.PathLike[str], as_of: AsOf) -> str:
     if number < 0:
         since = timestamp(all_periods[0].begin)
         problem = f"no generation was in force at that time; the first is in force since {since}"
-        raise DatasetError(store, problem, "name a later date, or 'geolookup publish --since DATE'")
+        raise DatasetError(
+            store, problem, "name a later date, or 'geolookup store publish --since DATE'"
+        )
     return all_periods[number].generation
 
 

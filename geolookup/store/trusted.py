@@ -71,7 +71,7 @@ def keys_of(store: str | os.PathLike[str]) -> dict[Path, PublicKey]:
         paths = sorted(path for path in folder.iterdir() if path.suffix == _SUFFIX)
     check_strictly([*_files(Path(store)), *paths])
     if not paths:
-        remedy = f"add a key with 'geolookup signing-keys trust {store} KEY', or remove the folder"
+        remedy = f"add a key with 'geolookup mirror keys trust {store} KEY', or remove the folder"
         raise DatasetError(folder, f"no {_SUFFIX} file is in it", remedy)
     return {path: read_public(path) for path in paths}
 
@@ -119,7 +119,7 @@ def trust_first(store: str | os.PathLike[str], keys: Collection[PublicKey]) -> N
         trust(store, keys)
     elif unknown := set(keys) - set(keys_of(store).values()):
         problem = f"trusts other keys than {', '.join(sorted(key.id for key in unknown))}"
-        remedy = f"'geolookup signing-keys trust {store} KEY.pub' adds one"
+        remedy = f"'geolookup mirror keys trust {store} KEY.pub' adds one"
         raise DatasetError(store, problem, remedy)
 
 
@@ -138,7 +138,7 @@ def distrust(store: str | os.PathLike[str], key_id: str) -> None:
         keys_by_path = keys_of(store)
         removed = [path for path, key in keys_by_path.items() if key.id == key_id]
         if not removed:
-            remedy = f"run 'geolookup signing-keys trust {store}' for those that it trusts"
+            remedy = f"run 'geolookup mirror keys trust {store}' for those that it trusts"
             raise DatasetError(store, f"does not trust the key {key_id}", remedy)
         for path in removed:
             path.unlink()

@@ -169,7 +169,7 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
     if result.failed:
         hint = (
             f"to accept the change, run 'geolookup build {recipe.path} --output DIR'"
-            f" and 'geolookup publish DIR --store {job.store}'"
+            f" and 'geolookup store publish DIR --store {job.store}'"
         )
         if recipe.fail_if is None:
             hint += "; the recipe has no fail_if in [update], so the default gates apply"

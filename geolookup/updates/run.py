@@ -178,5 +178,7 @@ def _unless_withdrawn(job: Job, offer: Offer) -> Offer:
     if offer.incoming is None or offer.incoming.generation not in withdrawn:
         return offer
     which = f"generation {short_id(offer.incoming.generation)}"
-    job.tell(f"a rollback withdrew {which}, the result; 'geolookup publish' makes it current again")
+    job.tell(
+        f"a rollback withdrew {which}, the result; 'geolookup store publish' makes it current again"
+    )
     return Offer("held")

@@ -136,11 +136,13 @@ def changed(at: int, content: Callable[[bytes], bytes]) -> Change:
     return change
 
 
-EARLIER = "packed by an earlier geolookup; pack the whole dataset again with 'geolookup pack'"
+EARLIER = (
+    "packed by an earlier geolookup; pack the whole dataset again with 'geolookup mirror pack'"
+)
 #: What is done to the members, and what is said.
 FORGED: dict[str, tuple[Change, str]] = {
     "parent": (inserted(named("../x", b"x")), "unexpected member '../x'; fetch"),
-    "not UTF-8": (inserted(named("\udcff")), "not an archive that 'geolookup pack' wrote"),
+    "not UTF-8": (inserted(named("\udcff")), "not an archive that 'geolookup mirror pack' wrote"),
     "symbolic link": (
         inserted(named(FIRST, kind=tarfile.SYMTYPE)),
         f"'{FIRST}' is not a plain mem",

@@ -218,7 +218,9 @@ def test_a_damaged_dataset_is_not_packed(
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 def test_terminated_it_leaves_nothing(archive: Path, tmp_path: Path) -> None:
     target = tmp_path / "out"
-    with held("open", f"/{FIRST}", "unpack", str(archive), "--output", str(target)) as process:
+    with held(
+        "open", f"/{FIRST}", "mirror", "unpack", str(archive), "--output", str(target)
+    ) as process:
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []

@@ -21,7 +21,7 @@ from threading import Event, Thread
 
 from geolookup.gate import open_accounts
 from tests.http.serving import Server, Store, serving
-from tests.http.test_supervision import workers as started_workers
+from tests.http.test_watchdog import workers as started_workers
 from tests.servers import redis
 
 _CLIENTS = 12

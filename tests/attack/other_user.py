@@ -123,6 +123,6 @@ def refuses_what_others_may_write(source: Path, store: Path) -> None:
     store.chmod(0o777)
     assert as_other(lambda: is_done(lambda: (store / "trusted").rename(store / "aside"))) == 1
     (store / "aside").rename(store / "trusted")
-    line = refusal("publish", str(source), "--store", str(store))
+    line = refusal("store", "publish", str(source), "--store", str(store))
     print(line)
     assert line == f"{store}: every user may write it; run chmod go-w {store}"

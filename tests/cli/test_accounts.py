@@ -1,4 +1,4 @@
-"""``geolookup api-keys`` and ``accounts`` as a shell runs them."""
+"""``geolookup accounts keys`` and ``accounts`` as a shell runs them."""
 
 import json
 import os
@@ -103,9 +103,11 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/a.db"
     at = ("--accounts", url)
     options = ("--plan", "one", "--name", "Acme", "--plans", str(plans))
-    key = run("api-keys", "create", *at, *options).stdout.strip()
+    key = run("accounts", "keys", "create", *at, *options).stdout.strip()
     assert key.startswith("geo_live_")
-    test_key = run("api-keys", "create", *at, *options, "--env", "test", "--expires", "2020-01-01")
+    test_key = run(
+        "accounts", "keys", "create", *at, *options, "--env", "test", "--expires", "2020-01-01"
+    )
     assert test_key.stdout.startswith("geo_test_")
     with open_accounts(url, plans) as accounts:
         accounts.admit(key)
@@ -113,7 +115,7 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
             accounts.admit(key)
         with pytest.raises(InvalidKeyError):
             accounts.admit(test_key.stdout.strip())
-    listed = run("api-keys", "list", *at)
+    listed = run("accounts", "keys", "list", *at)
     assert key[9:] not in listed.stdout + listed.stderr
     live, expired = sorted(listed.stdout.splitlines(), key=lambda line: "until" in line)
     assert live.split()[1:4] == ["valid", "live", "one"]
@@ -122,20 +124,20 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
         "1 of 1 used  one  2 keys  Acme\n"
     )
     # A whole key in place of its identifier is not repeated.
-    assert key not in refused("api-keys", "revoke", key, *at)
+    assert key not in refused("accounts", "keys", "revoke", key, *at)
     identifier = live.split()[0]
     for told in ("is revoked", "was revoked already"):
-        done = run("api-keys", "revoke", identifier, *at)
+        done = run("accounts", "keys", "revoke", identifier, *at)
         assert (done.returncode, done.stdout) == (0, f"{identifier} of Acme {told}\n")
-    assert f"{identifier}  revoked" in run("api-keys", "list", *at).stdout
+    assert f"{identifier}  revoked" in run("accounts", "keys", "list", *at).stdout
     with open_accounts(url, plans) as accounts, pytest.raises(InvalidKeyError):
         accounts.admit(key)
 
 
 def test_the_audit_log(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at, backup = ("--accounts", url), str(tmp_path / "backup")
-    identifier = run("api-keys", "list", *at).stdout.split()[0]
-    run("api-keys", "revoke", identifier, *at)
+    identifier = run("accounts", "keys", "list", *at).stdout.split()[0]
+    run("accounts", "keys", "revoke", identifier, *at)
     run("accounts", "backup", backup, *at)
     monkeypatch.setenv("SUDO_USER", "alice")
     run("accounts", "restore", backup, *at)

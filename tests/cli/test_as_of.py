@@ -46,7 +46,7 @@ COMMANDS = (
     pytest.param("info DATASET", marks=pytest.mark.long),
     pytest.param("export DATASET --format csv -o -", marks=pytest.mark.long),
     pytest.param("score DATASET --truth TRUTH --json", marks=pytest.mark.long),
-    "verify DATASET",
+    "store verify DATASET",
 )
 
 
@@ -72,7 +72,7 @@ def test_every_command_that_reads_a_dataset_has_it() -> None:
         and not any("--as-of" in parameter.opts for parameter in command.params)
     }
     # They change a dataset or a store; history has all generations.
-    assert without <= {"history", "publish", "sign", "update"}
+    assert without <= {"history", "store publish", "mirror sign", "update"}
 
 
 def test_diff_compares_then_with_now(store: Path) -> None:

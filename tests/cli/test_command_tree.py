@@ -7,15 +7,25 @@ import re
 from click.testing import CliRunner, Result
 
 from docs._site.commands import lists as command_lists
-from tests.cli.program import python, refusal
+from tests.cli.command_tree import tree
+from tests.cli.program import python, refusal, run
 from tests.conftest import ROOT
-from tests.internals.cli import COMMANDS, SECTIONS, load, program
+from tests.internals.cli import COMMANDS, SECTIONS, program
 
+ALL = dict(tree())
+EXAMPLES = {name: f"example: {command.example}" for name, command in ALL.items()}
+#: Commands that only print: any hint may name them.
+READERS = {
+    *("lookup", "summarize", "prefixes", "explain", "history", "fields", "annotate", "grep"),
+    *("info", "check", "recipes", "recipes show", "diff", "score", "store", "store generations"),
+    *("store verify", "mirror", "mirror keys", "accounts", "accounts keys", "accounts keys list"),
+    *("accounts usage", "accounts log", "accounts plans"),
+}
 #: Modules of the command line that no command is in.
 PARTS = {
     *("key_options", "table_options"),
-    *("__init__", "answers", "command", "conditions", "first_argument", "misuse", "options"),
-    *("program", "quantities", "registry", "repeating", "unknown_option"),
+    *("__init__", "answers", "command", "conditions", "misuse", "options"),
+    *("program", "quantities", "registry", "repeating"),
     *("address_input", "answer_formats", "answer_table", "terminal_text"),
 }
 
@@ -70,72 +80,53 @@ def test_an_address_without_options_imports_neither_click_nor_a_command() -> Non
 
 def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
     for args, line in (
-        (["build"], "build needs RECIPE and --output DIR; example: {build}"),
-        (["build", "x"], "build needs --output DIR; example: {build}"),
-        (["build", "--outptu", "x"], "build has no option --outptu; did you mean '--output'?"),
-        (["fields", "--zzz"], "fields has no option --zzz; example: {fields}"),
-        (
-            ["info", "--error-code"],
-            "info has no option --error-code; try enrich; example: {enrich}",
-        ),
-        (["info", "1.2.3.4", "::1"], "info: too many arguments; example: {info}"),
-        (["recipes", "shwo"], "recipes: no such command; did you mean 'show'?"),
-        (
-            ["prune", "--keep", "few"],
-            "prune: --keep N: 'few' is not a whole number; example: {prune}",
-        ),
-        (["lookup", "--format", "cvs"], "lookup: --format is 'cvs'; did you mean 'csv'?"),
-        (["lookup", "--local-time-at"], "lookup: --local-time-at needs a value; example: {lookup}"),
-        (
-            ["prefixes", "--format", "nftables"],
-            "prefixes: --format is 'nftables'; did you mean 'nft'?",
-        ),
-        (["8.8.8.8", "--asn"], "lookup has no option --asn; did you mean '--fields asn'?"),
-        (["enrich", "--ip", "client"], "enrich has no option --ip; did you mean '--ip-column'?"),
-        (
-            ["generations", "--store", "x"],
-            "generations has no option --store; write STORE without it; example: {generations}",
-        ),
-        (["8.8.8.8", "--json"], "lookup has no option --json; did you mean '--format json'?"),
+        ("build", "build needs RECIPE and --output DIR; {build}"),
+        ("build x", "build needs --output DIR; {build}"),
+        ("enrich -f x", "enrich needs INPUT and --output OUTPUT; {enrich}"),
+        ("diff", "diff needs OLD; {diff}"),
+        ("store generations --zzz", "store generations has no option --zzz; {store generations}"),
+        ("build --outptu x", "build has no option --outptu; did you mean '--output'?"),
+        ("8.8.8.8 --zzz", "lookup has no option --zzz; {lookup}"),
+        ("info --keep 3", "info has no option --keep; {info}"),
+        ("info 1.2.3.4 ::1", "info: too many arguments; {info}"),
+        ("store prune --keep x", "store prune: --keep N: 'x' is not a whole number; {store prune}"),
+        ("lookup --format cvs", "lookup: --format is 'cvs'; did you mean 'csv'?"),
+        ("prefixes --format nftables", "prefixes: --format is 'nftables'; did you mean 'nft'?"),
+        ("lookup --local-time-at", "lookup: --local-time-at needs a value; {lookup}"),
+        ("store prnue", "store: no command 'prnue'; 'geolookup store --help' lists its commands"),
+        ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
+        ("Prune", "no command 'Prune'; did you mean 'store prune'?"),
+        ("purge", "no command 'purge'; 'geolookup --help' lists the commands"),
+        ("updte", "no command 'updte'; 'geolookup --help' lists the commands"),
     ):
-        examples = {name: load(name).example for name in COMMANDS}
-        assert refusal(*args) == line.format_map(examples)
+        assert refusal(*args.split()) == line.format_map(EXAMPLES)
     for text in ("8.8.8.8", "8.8.8.256", "2001:db8::1", "::x", "1::2"):
-        for args in (["prune", "--keep", text], [f"--{text}"], ["fields", f"--{text}"]):
-            assert text not in refusal(*args).partition("; example")[0]
-        assert text not in refusal("lookup", "--local-time-at", text)
+        for args in (
+            f"store prune --keep {text}",
+            f"--{text}",
+            f"fields --{text}",
+            f"store {text}",
+            f"lookup --local-time-at {text}",
+        ):
+            assert text not in refusal(*args.split()).partition("; example")[0]
 
 
-def test_the_hint_for_an_unknown_option_is_the_option_that_is_meant_or_none() -> None:
-    examples = {name: load(name).example for name in COMMANDS}
-    for args, hint in (
-        ("explain 8.8.8.8 --format json", "did you mean '--json'?"),
-        ("summarize a.csv --format json", "did you mean '--json'?"),
-        ("enrich a.csv --format csv", "did you mean '--output-format' or '--input-format'?"),
-        ("serve --api-key x", "example: {serve}"),
-        ("serve --key x", "did you mean '--trusted-key' or '--tls-key'?"),
-        ("serve --allow-origin x", "did you mean '--cors'?"),
-        ("rollback --store st", "write STORE without it; example: {rollback}"),
-        ("prefixes --asn 15169", "write the condition asn=VALUE; example: {prefixes}"),
-        ("grep --country AT", "write --where country=VALUE; example: {grep}"),
-        ("lookup --country", "did you mean '--fields country'?"),
-        ("check --rejects x", "try build; example: {build}"),
-        ("update --once", "example: {update}"),
-    ):
-        command, *others = args.split()
-        option = next(text for text in others if text.startswith("--"))
-        line = f"{command} has no option {option}; {hint}"
-        assert refusal(command, *others) == line.format_map(examples)
+def test_a_wrong_option_never_leads_to_another_command_that_writes() -> None:
+    """Every command is called with the options that others have."""
+    every = {name for command in ALL.values() for option in command.params for name in option.opts}
+    writers = "|".join(sorted(ALL.keys() - READERS, key=len, reverse=True))
+    for typed, command in ALL.items():
+        own = {name for option in command.params for name in option.opts}
+        named = re.compile(rf"geolookup (?!{typed}\b)(?:{writers})\b")
+        for option in sorted(name for name in every - own if name.startswith("--")):
+            done = invoke(*typed.split(), option)
+            assert done.exit_code == 2, (typed, option)
+            assert done.output.startswith(f"geolookup: {typed} has no option {option}; ")
+            assert not named.search(done.output), done.output
 
 
-def test_all_missing_parameters_are_named_at_once() -> None:
-    for args, needs in (
-        ("api-keys create", "--accounts URL, --plan NAME and --name TEXT"),
-        ("api-keys create --plan free", "--accounts URL and --name TEXT"),
-        ("enrich", "INPUT and --output OUTPUT"),
-        ("enrich a.csv -f country,asn", "--output OUTPUT (- is standard output)"),
-        ("enrich a.csv out.csv", "--output before OUTPUT"),
-        ("diff", "OLD"),
-    ):
-        name = "api-keys create" if args.startswith("api") else args.split()[0]
-        assert refusal(*args.split()).startswith(f"{name} needs {needs}; example: geolookup {name}")
+def test_help_and_the_version_are_also_commands() -> None:
+    for name in ("", "lookup", "store", "store prune", "accounts keys list"):
+        assert run("help", *name.split()).stdout == run(*name.split(), "--help").stdout
+    assert run("version").stdout == run("--version").stdout
+    assert "no command 'lokup'" in refusal("help", "lokup")

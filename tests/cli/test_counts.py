@@ -92,7 +92,7 @@ def test_rows_without_a_generation(tmp_path: Path) -> None:
     rows = "2025-12-31T23:59:59Z,8.8.8.3\n,8.8.8.3\n,x\n2026-01-01T00:00:00Z,1.1.1.1\n"
     (tmp_path / "in.csv").write_text(f"t,ip\n{rows}2026-02-01T00:00:00Z,x\n", encoding="utf-8")
     store = past_store()
-    args = ("in.csv", "-o", "out.csv", "--as-of-column", "t", "-d", str(store))
+    args = ("in.csv", "-o", "out.csv", "--as-of", "t", "-d", str(store))
     before, without, closing = run("enrich", *args, folder=tmp_path).stderr.splitlines()
     assert before == f"1 row is before 2026-01-01T00:00:00Z, the first generation of {store}"
     assert without == "2 rows are without an instant"
@@ -108,7 +108,7 @@ def test_the_times_of_a_log_choose_the_generation(tmp_path: Path) -> None:
     )
     text = "".join(f'{ip} - - [{when}] "GET / HTTP/1.1" 200 5\n' for when, ip in rows)
     (tmp_path / "a.log").write_text(text, encoding="utf-8")
-    options = ("--as-of-column", "time", "--fields", "own.share", "-d", str(past_store()))
+    options = ("--as-of", "time", "--fields", "own.share", "-d", str(past_store()))
     done = run("enrich", "a.log", "-o", "out.jsonl", *options, folder=tmp_path)
     made = map(json.loads, (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines())
     shares: list[Any] = []

@@ -134,7 +134,7 @@ def _peak(folder: Path, count: int) -> int:
     path = folder / "in.csv"
     path.write_text("ip,note\n" + block * (count // 100_000), encoding="utf-8")
     args = ("enrich", str(path), "--output", str(folder / "out.parquet"), "--force")
-    options = ("--fields", "location.city_name,network.asn", "--threads", "2")
+    options = ("--fields", "location.city_name,network.asn")
     with started(*args, *options, stderr=subprocess.PIPE) as process:
         told = process.stderr.read().decode()
         _, status, used = os.wait4(process.pid, 0)

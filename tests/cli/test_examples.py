@@ -19,26 +19,25 @@ from tests.skips import needs, optional
 
 generate = optional("geolookup.signing.keys").generate
 
-EXAMPLES = {name: command.example for name, command in tree()}
+EXAMPLES = {name: command.example for name, command in tree() if command.example}
 #: Commands that need a network, or do not end.
 NOT_RUN = {"serve", "update"}
 #: The files that an example writes without --output.
 WRITTEN = {
-    "signing-keys": {"release.key", "release.key.pub"},
-    "signing-keys create": {"release.key", "release.key.pub"},
+    "mirror keys create": {"release.key", "release.key.pub"},
     "accounts backup": {"accounts.bak"},
-    "pack": {"mydata.tar.zst"},
-    "unpack": {"mydata"},
+    "mirror pack": {"mydata.tar.zst"},
+    "mirror unpack": {"mydata"},
 }
 NEEDS = {
     **dict.fromkeys(("report", "map"), needs("jinja2", "PIL", "vl_convert")),
     **dict.fromkeys(
-        ("sign", "mirror", "signing-keys", "signing-keys create"), needs("cryptography")
+        ("mirror sign", "mirror write", "mirror keys create", "mirror keys trust"),
+        needs("cryptography"),
     ),
-    "signing-keys trust": needs("cryptography"),
 }
 #: Those that read the bundled dataset whole, or draw.
-SLOW = {"verify", "report", "map"}
+SLOW = {"store verify", "report", "map"}
 FILES = {
     "visits.csv": "ip\n8.8.8.8\n1.1.1.1\n",
     "access.log": '8.8.8.8 - - [20/Nov/2026:08:00:00 +0000] "GET / HTTP/1.1" 200 5\n',
@@ -106,4 +105,4 @@ def test_the_example_of_a_command_runs(
         path.unlink(missing_ok=True)
     done = run(*args, folder=folder)
     assert done.returncode == 0, done
-    assert not (written - {path.name for path in folder.iterdir()}) or name == "mirror"
+    assert not (written - {path.name for path in folder.iterdir()}) or name == "mirror write"

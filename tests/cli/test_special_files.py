@@ -23,7 +23,7 @@ RECIPE = '[dataset]\nname = "x"\n'
 SOURCE = '[[source]]\nformat = "csv"\npath = "{}"\n'
 #: Command lines; {} is what is no file. Those in RECIPES name it in a recipe.
 COMMANDS = [
-    ["unpack", "{}", "--output", "out"],
+    ["mirror", "unpack", "{}", "--output", "out"],
     ["enrich", "{}", "--input-format", "csv", "--output", "out.csv"],
     ["build", "{}", "--output", "out"],
     ["build", "{}.toml", "--output", "out"],
@@ -128,8 +128,9 @@ def test_files_of_a_dataset(folder: Path, command: str) -> None:
     make(folder / "dataset" / PARTS[command], "fifo")
     args = {
         "lookup": ["lookup", "8.8.8.8", "--dataset", "dataset"],
-        "pack": ["pack", "dataset", "--output", "a.tar.zst"],
-        "publish": ["publish", "dataset", "--store", "store"],
+        "pack": ["mirror", "pack", "dataset", "--output", "a.tar.zst"],
+        "publish": ["store", "publish", "dataset", "--store", "store"],
+        "verify": ["store", "verify", "dataset"],
         "diff": ["diff", "dataset", str(SMALL)],
     }.get(command, [command, "dataset"])
     assert "dataset" in refused(folder, *args)
@@ -139,9 +140,9 @@ def test_files_that_commands_keep(folder: Path) -> None:
     """The pointer of a store, accounts, and an output: replacing a device would remove it."""
     (folder / "store" / "generations").mkdir(parents=True)
     make(folder / "store" / "current", "fifo")
-    assert "not a regular file" in refused(folder, "generations", "store")
+    assert "not a regular file" in refused(folder, "store", "generations", "store")
     make(folder / "accounts", "fifo")
-    assert refused(folder, "api-keys", "list", "--accounts", "sqlite:///accounts")
+    assert refused(folder, "accounts", "keys", "list", "--accounts", "sqlite:///accounts")
     make(folder / "out.csv", "/dev/null")
     args = ("enrich", "a.csv", "--ip-column", "network", "--output", "out.csv", "--force")
     assert "not a regular file" in refused(folder, *args)

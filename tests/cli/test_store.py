@@ -40,16 +40,18 @@ def size(dataset: Path) -> int:
 def test_publish_roll_back_list_and_prune(tmp_path: Path, datasets: list[Path]) -> None:
     store, ids = tmp_path / "store", [generation(item) for item in datasets]
     for number, dataset in enumerate(datasets):
-        done = run("publish", str(dataset), "--store", str(store))
+        done = run("store", "publish", str(dataset), "--store", str(store))
         archived = "; 1 generation archived" * (number == 2)
         about = f"data of 2026-11-20, generation {ids[number][:12]}, {size(dataset):,} bytes"
         line = f"published: n{number}, {about} in {store}{archived}\n"
         assert (done.returncode, done.stdout) == (0, line)
         assert town(store) == f"Town {number}"
-    assert run("rollback", str(store)).stdout.startswith("rolled back to: n1, data of 2026-11-20, ")
+    assert run("store", "rollback", str(store)).stdout.startswith(
+        "rolled back to: n1, data of 2026-11-20, "
+    )
     assert town(store) == "Town 1"
 
-    titles, *listed = run("generations", str(store)).stdout.splitlines()
+    titles, *listed = run("store", "generations", str(store)).stdout.splitlines()
     assert titles.split("  ")[0] == "generation"
     line = r"([0-9a-f]{12})  \S{20}  \S{20}  2026-11-20  (\w+) +[\d,]+(?:  (\w+))?"
     states = [re.fullmatch(line, item) for item in listed]
@@ -65,11 +67,11 @@ def test_publish_roll_back_list_and_prune(tmp_path: Path, datasets: list[Path]) 
     ]
     assert sizes is not None
     assert [int(size.replace(",", "")) for size in sizes.groups()] == on_disk
-    described = json.loads(run("generations", str(store), "--json").stdout)
+    described = json.loads(run("store", "generations", str(store), "--json").stdout)
     assert [item["generation"] for item in described] == ids[::-1]
     assert [item["current"] for item in described] == [False, True, False]
 
-    keep = ("prune", str(store), "--keep", "1")
+    keep = ("store", "prune", str(store), "--keep", "1")
     planned = run(*keep, "--dry-run").stdout.splitlines()
     assert planned[1:] == [
         f"would remove generation {ids[0][:12]}",
@@ -87,7 +89,7 @@ def test_the_users_store_is_the_default(
 ) -> None:
     folder = str(tmp_path / "user")
     publications = [
-        json.loads(run("publish", str(dataset), "--store", folder, "--json").stdout)
+        json.loads(run("store", "publish", str(dataset), "--store", folder, "--json").stdout)
         for dataset in datasets[:2]
     ]
     assert [done["state"] for done in publications] == ["published"] * 2
@@ -96,9 +98,9 @@ def test_the_users_store_is_the_default(
     ids = [done["generation"] for done in publications]
     monkeypatch.setenv("GEOLOOKUP_STORE", folder)
     monkeypatch.setenv("GEOLOOKUP_DATASET", "")
-    assert run("generations").stdout.splitlines()[1].startswith(ids[1][:12])
-    assert json.loads(run("rollback", "--json").stdout)["generation"] == ids[0]
-    assert run("prune", "--keep", "1").returncode == 0
+    assert run("store", "generations").stdout.splitlines()[1].startswith(ids[1][:12])
+    assert json.loads(run("store", "rollback", "--json").stdout)["generation"] == ids[0]
+    assert run("store", "prune", "--keep", "1").returncode == 0
     current = run("info").stdout.splitlines()[0]
     assert current == f"path        {tmp_path / 'user' / 'generations' / ids[0]}"
     text = run("info", str(datasets[0])).stdout
@@ -112,7 +114,7 @@ def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> No
     store, began = str(tmp_path / "store"), datetime.now(UTC).replace(microsecond=0)
     days = ("2026-03-01", "2026-03-15", "2026-03-08")
     printed = [
-        run("publish", str(dataset), "--store", store, "--since", day).stdout
+        run("store", "publish", str(dataset), "--store", store, "--since", day).stdout
         for dataset, day in zip(datasets, days, strict=True)
     ]
     ids = [generation(dataset) for dataset in datasets]
@@ -122,7 +124,7 @@ def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> No
         "published: n1",
         "put into the past: n2",
     ]
-    described = json.loads(run("generations", store, "--json").stdout)
+    described = json.loads(run("store", "generations", store, "--json").stdout)
     assert [item["generation"] for item in described] == [ids[1], ids[2], ids[0]]
     assert [item["current"] for item in described] == [True, False, False]
     assert [item["kept_as"] for item in described] == ["folder", "folder", "archive"]
@@ -131,14 +133,16 @@ def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> No
     assert [item["data_date"] for item in described] == ["2026-11-20"] * 3
     assert all(0 < item["bytes"] < 100_000 for item in described)
     assert all(datetime.fromisoformat(item["at"]) >= began for item in described)
-    planned = run("publish", str(SMALL), "--store", store, "--keep-for", "1y", "--dry-run").stdout
+    planned = run(
+        "store", "publish", str(SMALL), "--store", store, "--keep-for", "1y", "--dry-run"
+    ).stdout
     assert planned.startswith("planned: geolookup-sample, ")
-    assert run("prune", store, "--keep-for", "1h", "--json").stdout.count(ids[0]) == 1
+    assert run("store", "prune", store, "--keep-for", "1h", "--json").stdout.count(ids[0]) == 1
 
 
 def test_verify_prints_what_a_dataset_is(tmp_path: Path) -> None:
     report = verify(SMALL)
-    done = run("verify", str(SMALL))
+    done = run("store", "verify", str(SMALL))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         f"{SMALL}: undamaged, {report.files} files, {report.bytes:,} bytes",
@@ -147,18 +151,18 @@ def test_verify_prints_what_a_dataset_is(tmp_path: Path) -> None:
     dataset = copied(SMALL, tmp_path / "copy")
     (dataset / fmt.ZONE).unlink()
     (dataset / fmt.IPV4).write_bytes(b"")
-    first, second = refused("verify", str(dataset), status=1).splitlines()
+    first, second = refused("store", "verify", str(dataset), status=1).splitlines()
     assert first.startswith(f"geolookup: {dataset / fmt.IPV4}: 0 bytes, but the manifest says ")
     assert second.startswith(f"geolookup: {dataset / fmt.ZONE}: missing; ")
-    assert "no dataset here" in refused("verify", str(tmp_path), status=1)
+    assert "no dataset here" in refused("store", "verify", str(tmp_path), status=1)
     for path in (tmp_path / "missing", Path(__file__)):
-        assert refusal("verify", str(path)).startswith(str(path))
+        assert refusal("store", "verify", str(path)).startswith(str(path))
     current = publish(SMALL, tmp_path / "store").generation or ""
-    done = run("verify", str(tmp_path / "store"))
+    done = run("store", "verify", str(tmp_path / "store"))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[1] == f"generation {current[:12]}"
     (tmp_path / "store" / "generations" / current / fmt.ZONE).unlink()
-    assert run("verify", str(tmp_path / "store")).returncode == 1
+    assert run("store", "verify", str(tmp_path / "store")).returncode == 1
 
 
 @needs("cryptography")
@@ -166,45 +170,48 @@ def test_keys_are_made_trusted_and_sign(tmp_path: Path) -> None:
     from tests.internals.signing import read_public
 
     data, store, key = copied(SMALL, tmp_path / "data"), str(tmp_path / "store"), tmp_path / "key"
-    done = run("signing-keys", "create", str(key))
+    done = run("mirror", "keys", "create", str(key))
     public = read_public(tmp_path / "key.pub")
     assert done.stdout == f"key {public.id}\npublic key {key}.pub\n"
     assert (
-        refusal("signing-keys", "create", str(key)) == f"{key}: exists already; choose another name"
+        refusal("mirror", "keys", "create", str(key))
+        == f"{key}: exists already; choose another name"
     )
     assert read_public(tmp_path / "key.pub") == public
-    assert run("signing-keys", "trust", store, f"{key}.pub").stdout == f"{public.id}\n"
-    assert "not signed by a trusted key" in refusal("publish", str(data), "--store", store)
-    assert run("sign", str(data), "--signing-key", str(key)).stdout == f"signed {data}\n"
-    assert run("publish", str(data), "--store", store).returncode == 0
-    assert "does not trust the key" in refusal("signing-keys", "trust", store, "--remove", "0" * 64)
-    done = run("signing-keys", "trust", store, "--remove", public.id)
+    assert run("mirror", "keys", "trust", store, f"{key}.pub").stdout == f"{public.id}\n"
+    assert "not signed by a trusted key" in refusal("store", "publish", str(data), "--store", store)
+    assert run("mirror", "sign", str(data), "--signing-key", str(key)).stdout == f"signed {data}\n"
+    assert run("store", "publish", str(data), "--store", store).returncode == 0
+    assert "does not trust the key" in refusal(
+        "mirror", "keys", "trust", store, "--remove", "0" * 64
+    )
+    done = run("mirror", "keys", "trust", store, "--remove", public.id)
     assert done.stdout == f"{store} trusts no key: it accepts every dataset\n"
     # Misuse.
-    assert "no such folder" in refusal("signing-keys", "trust", str(tmp_path / "none"))
-    assert "is a dataset, not a store" in refusal("signing-keys", "trust", str(data))
-    assert "is not empty and not a store" in refusal("signing-keys", "trust", str(tmp_path))
+    assert "no such folder" in refusal("mirror", "keys", "trust", str(tmp_path / "none"))
+    assert "is a dataset, not a store" in refusal("mirror", "keys", "trust", str(data))
+    assert "is not empty and not a store" in refusal("mirror", "keys", "trust", str(tmp_path))
     assert "a public key; name its private key" in refusal(
-        "sign", store, "--signing-key", f"{key}.pub"
+        "mirror", "sign", store, "--signing-key", f"{key}.pub"
     )
-    assert "no dataset here" in refusal("sign", str(tmp_path), "--signing-key", str(key))
+    assert "no dataset here" in refusal("mirror", "sign", str(tmp_path), "--signing-key", str(key))
     assert "a private key; name its public key" in refusal(
-        "signing-keys", "trust", str(tmp_path / "new"), str(key)
+        "mirror", "keys", "trust", str(tmp_path / "new"), str(key)
     )
     assert not (tmp_path / "new").exists()
-    assert refused("sign", str(SMALL))
+    assert refused("mirror", "sign", str(SMALL))
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        "publish {dataset} --store {store}",
+        "store publish {dataset} --store {store}",
         "update {archive} --store {store}",
-        "rollback {store}",
-        "prune {store}",
-        "sign {store} --signing-key {key}",
-        "signing-keys trust {store} {key}.pub",
-        "mirror {store} --output {mirror}",
+        "store rollback {store}",
+        "store prune {store}",
+        "mirror sign {store} --signing-key {key}",
+        "mirror keys trust {store} {key}.pub",
+        "mirror write {store} --output {mirror}",
     ],
 )
 @needs("cryptography")
@@ -222,7 +229,7 @@ def test_a_lock_that_is_never_released_ends_a_command(
     words = [word.format_map(names) for word in command.split()]
     with hold_lock(names["store"] / ".lock"), hold_lock(names["mirror"] / ".lock"):
         notice, end = refused(*words).splitlines()
-    file = names["mirror" if "mirror" in words else "store"] / ".lock"
+    file = names["mirror" if "write" in words else "store"] / ".lock"
     assert notice.startswith(f"{file}: locked by ")
     assert notice.endswith("; waiting for up to 0.1 s")
     assert end.startswith(f"geolookup: {file}: locked by ")

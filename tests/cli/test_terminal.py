@@ -37,8 +37,8 @@ _VISIBLE = re.compile(r"\\(u001b|x1b|\\x1b)\]0;b|a\]0;b\\+(u009b|x9b)35m")
 _PRINTING = {
     "accounts usage": ("--accounts sqlite:///accounts.db",),
     "annotate": ("log.txt --dataset {}", "log.txt --template {{network.isp}} --dataset {}"),
-    "api-keys create": ("--accounts sqlite:///accounts.db --name x --plan {}",),
-    "api-keys list": ("--accounts sqlite:///accounts.db",),
+    "accounts keys create": ("--accounts sqlite:///accounts.db --name x --plan {}",),
+    "accounts keys list": ("--accounts sqlite:///accounts.db",),
     "build": ("{}.csv --output {}.built --force", "{}.none --output x"),
     "check": ("{}.csv", "{}.toml"),
     "diff": ("{} {} --json", "{} {}"),
@@ -54,10 +54,10 @@ _PRINTING = {
     "recipes show": ("{}",),
     "score": ("{} --truth {}.csv",),
     "summarize": ("rows.csv --dataset {}",),
-    "verify": ("{}",),
+    "store verify": ("{}",),
 }
 #: In the fast tier: those that print text of a dataset, of accounts and of a file.
-_FAST = ("annotate", "api-keys list", "info")
+_FAST = ("annotate", "accounts keys list", "info")
 _CASES = [
     pytest.param(
         name, arguments, marks=() if name in _FAST and arguments == cases[0] else pytest.mark.long
@@ -79,16 +79,18 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "log.txt").write_text(f"8.8.8.8 {HOSTILE}\r\n", encoding="utf-8", newline="")
     built = run("build", f"{HOSTILE}.csv", "--output", HOSTILE, folder=folder)
     assert built.returncode == 0, built.stderr
-    stored = run("publish", HOSTILE, "--store", "store", folder=folder)
+    stored = run("store", "publish", HOSTILE, "--store", "store", folder=folder)
     assert stored.returncode == 0, stored.stderr
     _create_account(folder)
     return folder
 
 
 def _create_account(folder: Path) -> None:
-    """Create an account, and give it the name that ``api-keys create`` refuses."""
+    """Create an account, and give it the name that ``accounts keys create`` refuses."""
     accounts = ("--accounts", "sqlite:///accounts.db")
-    done = run("api-keys", "create", *accounts, "--plan", "free", "--name", "x", folder=folder)
+    done = run(
+        "accounts", "keys", "create", *accounts, "--plan", "free", "--name", "x", folder=folder
+    )
     assert done.returncode == 0, done.stderr
     with closing(sqlite3.connect(folder / "accounts.db")) as database, database:
         database.execute("update account set name = ?", (HOSTILE,))
@@ -112,7 +114,7 @@ def test_a_pipe_has_the_bytes_that_a_terminal_must_not_obey(outside: Path) -> No
     for arguments in (
         ("export", HOSTILE, "--format", "csv", "--output", "-"),
         ("prefixes", *where[1:], "--by", "location.city_name", "--format", "csv"),
-        ("api-keys", "list", "--accounts", "sqlite:///accounts.db"),
+        ("accounts", "keys", "list", "--accounts", "sqlite:///accounts.db"),
     ):
         printed = pipe(*arguments, folder=outside).stdout
         assert HOSTILE.encode() in printed or TEXT.encode() in printed, arguments

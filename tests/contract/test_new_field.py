@@ -144,7 +144,7 @@ def test_commands_and_exports_have_the_field(tree: Path, tmp_path: Path) -> None
     assert run("prefixes", "network.is_anycast=false").split() == ["9.9.9.0/24"]
     changed = [line.split() for line in run("diff", "old", "new").splitlines()]
     assert ["network.is_anycast", "0", "0", "256"] in changed
-    run("verify", "new")
+    run("store", "verify", "new")
     run("report", "new", "--output", str(tmp_path / "report.html"))
     assert "is_anycast" in (tmp_path / "report.html").read_text(encoding="utf-8")
     for kind in ("csv", "jsonl"):

@@ -141,7 +141,7 @@ def test_what_the_compiler_reads(tmp_path: Path) -> None:
         words = shlex.split(refusal(pack, path).remedy.partition(": ")[2])
         assert words == ["geolookup", "build", str(path), "--output", name.partition(".")[0]]
     path = tmp_path / _COMPILED[0]
-    done = run("pack", str(path), "--output", str(tmp_path / "out.tar.zst"))
+    done = run("mirror", "pack", str(path), "--output", str(tmp_path / "out.tar.zst"))
     assert (done.returncode, done.stdout) == (2, "")
     remedy = f"compile it: geolookup build {shlex.quote(str(path))} --output x"
     assert done.stderr == f"geolookup: {path}: a file of data, not a dataset; {remedy}\n"
@@ -161,7 +161,7 @@ def test_what_it_does_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             assert "geolookup build FILE --output DIR" in remedy
     packed = tmp_path / "mydata.tar.zst"
     words = shlex.split(refusal(pack, packed).remedy.partition("unpack it: ")[2])
-    assert words == ["geolookup", "unpack", str(packed), "--output", "mydata"]
+    assert words == ["geolookup", "mirror", "unpack", str(packed), "--output", "mydata"]
     (tmp_path / "x.mmdb").mkdir()  # a folder may have any name
     for path in (tmp_path / "x.mmdb", tmp_path / "missing.mmdb"):
         with pytest.raises(DatasetError, match="no dataset here"):

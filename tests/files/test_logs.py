@@ -204,7 +204,7 @@ def test_lines_of_a_log(tmp_path: Path) -> None:
     """The local time of each; one is named by its number, escaped, and counted if malformed."""
     path = tmp_path / "access.log"
     path.write_bytes(COMBINED.replace("-0700", "+0000").encode() + b"\n")
-    rows, _ = enriched(path, "--local-time-column", "time", "--fields", "time.current_time")
+    rows, _ = enriched(path, "--local-time-at", "time", "--fields", "time.current_time")
     assert rows[0]["time_current_time"] == "2000-10-10T06:55:36-07:00"
     path.write_text(f"{COMBINED}\n\n\n{COMBINED.replace('8.8.8.8', '10.0.0.1')}\n", "utf-8")
     args = ("enrich", str(path), "--output", str(tmp_path / "o.csv"), "--on-invalid", "raise")

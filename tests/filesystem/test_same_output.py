@@ -96,7 +96,7 @@ def test_two_pairs_of_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     def another_ends_now(key: keys.PublicKey) -> bytes:
         monkeypatch.setattr(keys, "pem_of", encoded)
-        assert run("signing-keys", "create", str(path), alone=True).returncode == 0
+        assert run("mirror", "keys", "create", str(path), alone=True).returncode == 0
         return encoded(key)
 
     monkeypatch.setattr(keys, "pem_of", another_ends_now)

@@ -157,7 +157,7 @@ def test_a_forgetful_server_is_named(with_settings: Callable[[dict[str, str]], s
     url = with_settings({"appendonly": "no"})
     with open_accounts(url) as accounts:
         key = accounts.create_key("Acme", "free")
-    done = run("api-keys", "revoke", identifier(digest(key) or b""), "--accounts", url)
+    done = run("accounts", "keys", "revoke", identifier(digest(key) or b""), "--accounts", url)
     assert done.stdout.endswith(" is revoked\n")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "appendonly" in done.stderr

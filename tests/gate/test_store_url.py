@@ -53,7 +53,7 @@ def test_a_password_is_read_from_url_environment_or_file(
         monkeypatch.setenv(PASSWORD_FILE, str(file))
         for url in (guarded, guarded.replace("redis://", "redis://default@")):
             assert run(
-                "api-keys", "create", "--accounts", url, "--plan", "free", "--name", "A"
+                "accounts", "keys", "create", "--accounts", url, "--plan", "free", "--name", "A"
             ).stdout
     monkeypatch.delenv(PASSWORD_FILE)
     monkeypatch.setenv(PASSWORD, PHRASE)

@@ -23,7 +23,7 @@ from tests.signing import keys
 from tests.skips import needs
 from tests.store.numbered import answers_of, id_of, number, shared
 
-RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dataset again"
+RESTORE = "restore it from a backup, or 'geolookup store publish --since DATE' the dataset again"
 
 
 def cached(cache: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import signal
 import socket
 import subprocess
@@ -66,6 +67,19 @@ def connection_to(port: int) -> AbstractContextManager[socket.socket]:
     return closing(socket.create_connection(("127.0.0.1", port), PATIENCE))
 
 
+def sample(text: str, name: str, **labels: str) -> float:
+    """Return the value of a metric in a text for Prometheus, as its own parser reads it."""
+    from prometheus_client.parser import text_string_to_metric_families
+
+    (value,) = (
+        sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if (sample.name, sample.labels) == (name, labels)
+    )
+    return value
+
+
 @dataclass
 class Server:
     process: subprocess.Popen[bytes]
@@ -95,13 +109,9 @@ class Server:
             answer = line.getresponse()
             return Reply(answer.status, dict(answer.getheaders()), answer.read())
 
-    def metric(self, line: str) -> float:
-        """Return the value of a metric, by its name and labels."""
-        for sample in self.show("/metrics").body.decode().splitlines():
-            name, _, value = sample.rpartition(" ")
-            if name == line:
-                return float(value)
-        raise AssertionError(f"no metric {line}")
+    def metric(self, name: str, **labels: str) -> float:
+        """Return the value of a metric."""
+        return sample(self.show("/metrics").body.decode(), name, **labels)
 
     @property
     def log(self) -> str:
@@ -126,22 +136,26 @@ def serving(
     folder: Path,
     *options: str,
     workers: int = 1,
-    drain: float = 0.1,
     ended: int | None = None,
     has_admin: bool = True,
+    **settings: object,
 ) -> Iterator[Server]:
     """Serve while in use; the output goes to a file of the folder.
 
-    ``ended`` is the exit status of a server that is ended while in use.
+    ``settings`` are environment variables, without GEOLOOKUP_. ``ended`` is the exit status of a
+    server that is ended while in use.
     """
     port, admin = free_port(), free_port()
     output = folder / f"output-{port}"
     command = [sys.executable, "-m", "geolookup", "serve", "--accounts", store.url]
     command += ["--plans", str(store.plans), "--port", str(port), "--workers", str(workers)]
     command += ["--admin", f"127.0.0.1:{admin}"] if has_admin else []
-    command += ["--drain", str(drain), *options]
+    settings = {"drain": 0.1, **settings}
+    variables = {f"GEOLOOKUP_{name.upper()}": str(value) for name, value in settings.items()}
     with output.open("wb") as file:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file)
+        process = subprocess.Popen(
+            [*command, *options], cwd=ROOT, stdout=file, stderr=file, env=os.environ | variables
+        )
     server = Server(process, port, admin, output)
     try:
         # The second line of a worker: its socket listens.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+import select
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,16 +15,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from tests.http.serving import PATH, Server, Store, serving
-from tests.internals.http import ANSWERED, BOUNDS, OUTCOMES, Counters, Outcome, exposition, readings
+from tests.http.serving import PATH, Server, Store, connection_to, sample, serving
+from tests.internals.http import (
+    BOUNDS,
+    OUTCOMES,
+    Admin,
+    Outcome,
+    Shared,
+    Watchdog,
+    admin,
+    exposition,
+)
 from tests.internals.updates import State, write_state
 from tests.own_sources import own_dataset
-from tests.servers import family
+from tests.servers import family, free_port, until
 from tests.store.numbered import numbered, published
 
 REQUESTS = "geolookup_http_requests_total"
 GENERATION = "ab" * 32
-LINE = re.compile(r'[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? \S+')
 
 
 def test_counts_are_those_of_all_workers(own_store: Store, tmp_path: Path) -> None:
@@ -43,31 +51,33 @@ def test_counts_are_those_of_all_workers(own_store: Store, tmp_path: Path) -> No
             assert server.ask("?ip=8.8.8.8", headers).status == 401
         assert server.raw(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 404
         assert server.raw(f"PUT {PATH} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 405
-        text = server.show("/metrics").body.decode()
-        for code, count in (("10001", 1), ("10002", 2), ("20001", 1), ("20002", 1)):
-            assert f'code="{code}"}} {count}\n' in text
-        assert server.metric(f'{REQUESTS}{{status="200",code=""}}') == asked["200"]
+        for code, count in (("10001", 1), ("10002", 2)):
+            assert server.metric(REQUESTS, status="400", code=code) == count
+        assert server.metric(REQUESTS, status="200", code="") == asked["200"]
         refused = "geolookup_http_keys_refused_total"
-        assert server.metric(f'{refused}{{reason="missing"}}') == 1
-        assert server.metric(f'{refused}{{reason="invalid"}}') == 1
+        assert server.metric(refused, reason="missing") == 1
+        assert server.metric(refused, reason="invalid") == 1
         latency = "geolookup_http_request_duration_seconds"
         assert server.metric(f"{latency}_count") == sum(asked.values())
         assert server.metric(f"{latency}_sum") > 0
 
 
-def test_health_and_lines_of_metrics(server: Server, sample: geolookup.Engine) -> None:
-    assert server.show("/livez").status == 200
-    assert server.show("/readyz").status == 200
-    assert server.show("/").status == 404
-    assert server.show(PATH).status == 404
+def test_pages(server: Server, sample: geolookup.Engine) -> None:
+    assert (server.show("/livez").status, server.show("/readyz").status) == (200, 200)
+    assert (server.show("/").status, server.show(PATH).status) == (404, 404)
     generation = sample.metadata.generation
-    assert server.metric(f'geolookup_dataset_workers{{generation="{generation}"}}') == 2
-    for line in server.show("/metrics").body.decode().splitlines():
-        assert line.startswith(("# HELP geolookup_", "# TYPE geolookup_")) or LINE.fullmatch(line)
+    assert server.metric("geolookup_dataset_workers", generation=generation) == 2
+    for request, status in (
+        (b"HEAD /livez HTTP/1.1", 200),
+        (b"PUT /livez HTTP/1.0", 405),
+        (b"x", 400),
+    ):
+        reply = replace(server, port=server.admin).raw(request + b"\r\nHost: x\r\n\r\n")
+        assert (reply.status, reply.body) == (status, b"")
 
 
-def test_the_updates_of_the_store(own_store: Store, tmp_path: Path) -> None:
-    """Whoever runs them: their state is in the store. Before the first one, nothing is shown."""
+def test_updates_of_the_store(own_store: Store, tmp_path: Path) -> None:
+    """Their state is in the store, whoever runs them. Before the first one, nothing is shown."""
     store = published(tmp_path / "store", 0)
     with serving(own_store, tmp_path, "--dataset", str(store)) as server:
         assert server.show("/readyz").body == b"ready\n"
@@ -77,62 +87,79 @@ def test_the_updates_of_the_store(own_store: Store, tmp_path: Path) -> None:
         write_state(store, state)
         text = server.show("/readyz").body.decode()
         assert text == "ready\nupdates: 2 failed in a row, last success never\n"
-        for name, value in (
-            ('runs_total{outcome="published"}', 3),
-            ('runs_total{outcome="held"}', 0),
-            (f'generation_info{{generation="{GENERATION}"}}', 1),
+        name = "geolookup_update"
+        assert server.metric(f"{name}_runs_total", outcome="published") == 3
+        assert server.metric(f"{name}_runs_total", outcome="held") == 0
+        assert server.metric(f"{name}_generation_info", generation=GENERATION) == 1
+        for rest, value in (
             ("failures", 2),
             ("downloaded_bytes_total", 7),
             ("last_success_timestamp_seconds", 0),
             ("last_failure_timestamp_seconds", 9),
         ):
-            assert server.metric(f"geolookup_update_{name}") == value
+            assert server.metric(f"{name}_{rest}") == value
 
 
 @given(st.lists(st.tuples(st.sampled_from(OUTCOMES), st.integers(0, 2**40)), max_size=40))
-def test_what_is_counted_is_read(
-    tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[Outcome, int]]
-) -> None:
-    folder = tmp_path_factory.mktemp("counters")
-    counters = Counters(folder)
-    counters.serve(GENERATION, 5)
-    for some in (requests[:3], requests[3:]):
-        counters.count([outcome for outcome, _ in some], [took for _, took in some])
-    (reading,) = readings(folder)
-    assert [reading.outcomes[possible.counter] for possible in OUTCOMES] == [
-        sum(outcome is possible for outcome, _ in requests) for possible in OUTCOMES
-    ]
-    assert reading.nanoseconds == sum(took for _, took in requests)
-    assert (reading.generation, reading.written) == (GENERATION, 5)
-    text = exposition([reading], [reading])
-    for bound in BOUNDS:
+def test_metrics_are_the_sums_of_all_batches(requests: list[tuple[Outcome, int]]) -> None:
+    shared = Shared(2)
+    for slot, batch in zip(shared.slots, (requests[:3], requests[3:]), strict=True):
+        slot.count([outcome for outcome, _ in batch], [took for _, took in batch])
+    text = exposition(shared, State()).decode()
+    for outcome in OUTCOMES:
+        labels = {"status": str(outcome.status), "code": str(outcome.code or "")}
+        count = sum(outcome is counted for counted, _ in requests)
+        assert sample(text, REQUESTS, **labels) == count
+    name = "geolookup_http_request_duration_seconds"
+    for bound in (*BOUNDS, float("inf")):
         within = sum(took <= bound * 1e9 for _, took in requests)
-        assert f'_bucket{{le="{bound}"}} {within}\n' in text
-    assert f'_bucket{{le="+Inf"}} {len(requests)}\n' in text
+        assert sample(text, f"{name}_bucket", le=str(bound).replace("inf", "+Inf")) == within
+    assert sample(text, f"{name}_sum") == pytest.approx(sum(took for _, took in requests) / 1e9)
 
 
-def test_counters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    counters = Counters(tmp_path)
-    counters.serve(GENERATION, 0)
-    counters.count([ANSWERED], [1])
-    assert [reading.process for reading in readings(tmp_path)] == [os.getpid()]
-    assert f'{REQUESTS}{{status="200",code=""}} 0\n' in exposition([], [])
-    assert [outcome.counter for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
-    for now, age in ((1095.6, 96), (900.0, 0)):  # and after the clock was set back
-        counters.serve(GENERATION, 1000)
+def test_age_after_the_clock_was_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = Shared(1)
+    (slot,) = shared.slots
+    slot.begin()
+    slot.generation, slot.written, slot.beats = GENERATION.encode(), 1000, 1
+    for now, age in ((1095.5, 95.5), (900.0, 0)):
         monkeypatch.setattr(time, "time", lambda now=now: now)
-        line = f'geolookup_dataset_age_seconds{{generation="{GENERATION}"}} {age}\n'
-        assert line in exposition([], list(readings(tmp_path)))
+        text = exposition(shared, State()).decode()
+        assert sample(text, "geolookup_dataset_age_seconds", generation=GENERATION) == age
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk")
-def test_a_full_disk_costs_counters_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / f"worker-{os.getpid()}").symlink_to("/dev/full")
-    counters = Counters(tmp_path)
-    counters.serve(GENERATION, 0)
-    counters.count([ANSWERED], [1])
-    (record,) = caplog.records
-    assert "/metrics and /readyz leave this worker out" in record.message
+def port_of(shared: Shared) -> int:
+    """Open an admin port in this process."""
+    number = free_port()
+    Admin(f"127.0.0.1:{number}", shared, Watchdog(shared), None)
+    return number
+
+
+def is_alive(port: int) -> bool:
+    with connection_to(port) as probe:
+        probe.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+        return probe.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_a_head_that_trickles_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admin, "DEADLINE", 0.3)
+    port = port_of(Shared(1))
+    with connection_to(port) as slow:
+        while not select.select([slow], [], [], 0.05)[0]:
+            slow.send(b"x")
+        with suppress(ConnectionResetError):  # bytes came after the end
+            assert slow.recv(1) == b""
+    monkeypatch.setattr(admin, "DEADLINE", 60.0)
+    assert is_alive(port)
+
+
+def test_silent_connections_shut_no_probe_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admin, "CONNECTIONS", 8)
+    port = port_of(Shared(1))
+    with ExitStack() as stack:
+        silent = [stack.enter_context(connection_to(port)) for _ in range(50)]
+        assert is_alive(port)
+        until(lambda: set(select.select(silent, [], [], 0)[0]) >= set(silent[:42]))
 
 
 def test_a_server_without_options_has_no_admin_port_and_trusts_nobody(

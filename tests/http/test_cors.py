@@ -9,6 +9,7 @@ import pytest
 
 from geolookup.errors import SettingsError
 from tests.http.serving import PATH, Reply, Server, Store, serving
+from tests.http.test_admin import REQUESTS
 from tests.internals.http import Origins
 
 APP, OTHER = "https://app.example", "https://other.example"
@@ -43,7 +44,7 @@ ASKED = ("Access-Control-Request-Method: GET", "Access-Control-Request-Headers: 
 
 
 def test_a_preflight_needs_no_key_and_counts_nothing(sharing: Server, store: Store) -> None:
-    before = sharing.metric('geolookup_http_requests_total{status="204",code=""}')
+    before = sharing.metric(REQUESTS, status="204", code="")
     for origin in (APP, "http://localhost:3000"):
         reply = preflight(sharing, f"Origin: {origin}", *ASKED, path=f"{PATH}?ip=8.8.8.8")
         assert (reply.status, reply.body) == (204, b"")
@@ -54,7 +55,7 @@ def test_a_preflight_needs_no_key_and_counts_nothing(sharing: Server, store: Sto
         }
         assert of_cors(reply) == PREFLIGHT | allowed
         assert "content-length" not in reply.headers
-    assert sharing.metric('geolookup_http_requests_total{status="204",code=""}') == before + 2
+    assert sharing.metric(REQUESTS, status="204", code="") == before + 2
     key = [("X-API-Key", store.key("small")), ("Origin", APP)]
     preflight(sharing, f"Origin: {APP}", f"X-API-Key: {key[0][1]}", *ASKED)
     assert [sharing.ask("?ip=8.8.8.8", key).status for _ in range(3)] == [200, 200, 429]

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from geolookup.errors import SettingsError
+from geolookup.http import Settings
 from tests import servers
 from tests.cli.program import refusal
 from tests.conftest import ROOT
@@ -76,7 +78,6 @@ def test_refusals_at_the_start(own_store: Store, server: Server, tmp_path: Path)
         ((*good, "--trusted-proxy", "x"), "--trusted-proxy 'x'"),
         ((*good, "--admin", "x"), "--admin 'x'"),
         ((*good, "--tls-certificate", nothing), "--tls-key"),
-        ((*good, "--connections", "2000000000"), "--connections 2000000000"),
         ((*good, "--tls-certificate", plans, "--tls-key", plans), "not a certificate"),
         ((*good, "--port", str(server.port)), f"port {server.port}: "),  # of another server
         ((*good, "--admin", used_address, "--port", str(free_port())), f"--admin {used_address}: "),
@@ -111,3 +112,19 @@ def test_tls_on_ipv4_and_ipv6(own_store: Store, tmp_path: Path) -> None:
         context.maximum_version = ssl.TLSVersion.TLSv1_2
         with pytest.raises(httpx.ConnectError):
             httpx.get(url, verify=context, trust_env=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GEOLOOKUP_CONNECTIONS", "0"),
+        ("GEOLOOKUP_DRAIN", "-1"),
+        ("GEOLOOKUP_DRAIN", "nan"),
+        ("GEOLOOKUP_LOG_LEVEL", "INFO"),
+        ("GEOLOOKUP_ALLOW_LOST_FIELDS", "yes"),
+    ],
+)
+def test_a_bad_variable(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=f"^{name}={value}: write "):
+        Settings("sqlite:///accounts.db")

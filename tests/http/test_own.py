@@ -56,7 +56,7 @@ def test_own_columns_of_every_address(own_store: Store, tmp_path: Path) -> None:
             refused = server.ask("?ip=8.8.8.8")
             assert refused.status == 401
             assert b'"own"' not in refused.body
-            private = server.metric(f'{REQUESTS}{{status="400",code="10002"}}')
+            private = server.metric(REQUESTS, status="400", code="10002")
             assert private == 1 + len(PRIVATE)
         with serving(own_store, tmp_path, *options[:2]) as server:
             for ip in (*PUBLIC, *PRIVATE):

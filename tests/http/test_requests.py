@@ -228,7 +228,7 @@ def ask_everything(server: Server, header: list[tuple[str, str]]) -> None:
 
 def test_nothing_written_holds_an_address(own_store: Store, tmp_path: Path) -> None:
     header = [("X-API-Key", own_store.key())]
-    options = ("--log-level", "debug", "--access-log", "--trusted-proxy", "127.0.0.1")
+    options = ("--access-log", "--trusted-proxy", "127.0.0.1")
     with serving(own_store, tmp_path, *options) as server:
         ask_everything(server, header)
         metrics = server.show("/metrics").body
@@ -271,7 +271,7 @@ def test_what_sends_no_complete_head_in_time_is_closed(server: Server, key: str)
 def test_a_connection_beyond_the_limit_waits_for_an_end(own_store: Store, tmp_path: Path) -> None:
     asked = request(own_store.key())
     with (
-        serving(own_store, tmp_path, "--connections", "2") as server,
+        serving(own_store, tmp_path, connections=2) as server,
         connection_to(server.port) as first,
         connection_to(server.port) as second,
         connection_to(server.port) as third,

@@ -120,7 +120,6 @@ def test_idle_connections_do_not_hold_the_end_up(own_store: Store, tmp_path: Pat
     with serving(own_store, tmp_path, drain=0.0) as server:
         idle = socket.create_connection(("127.0.0.1", server.port))
     assert server.process.returncode == 0
-    assert "see ya" not in server.log
     idle.close()
 
 
@@ -158,9 +157,9 @@ def datasets(tmp_path: Path) -> dict[str, str]:
 def test_generations_under_load(own_store: Store, tmp_path: Path, datasets: dict[str, str]) -> None:
     store = tmp_path / "store"
     # One of the two knows the country only.
-    options = ("--dataset", str(store), "--watch", "0.05", "--allow-lost-fields")
+    options = ("--dataset", str(store), "--watch", "0.05")
     key = own_store.key()
-    with serving(own_store, tmp_path, *options, workers=2) as server:
+    with serving(own_store, tmp_path, *options, workers=2, allow_lost_fields=1) as server:
         with Load(server, key, threads=2) as load:
             for _ in range(4):
                 for change in (rollback, partial(publish, SMALL)):

@@ -65,7 +65,7 @@ def test_a_password_of_redis_is_in_no_process_and_no_log(
     with redis(tmp_path, "--requirepass", "geheim-3f9a") as guarded:
         store = store_at(guarded.url, tmp_path)
         header = [("X-API-Key", store.key())]
-        with serving(store, tmp_path, "--log-level", "debug", workers=2) as server:
+        with serving(store, tmp_path, workers=2, log_level="debug") as server:
             assert server.ask("?ip=8.8.8.8", header).status == 200
             processes = family(server.process.pid)
             assert len(processes) > 2

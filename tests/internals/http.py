@@ -1,7 +1,7 @@
 """Internal names of `geolookup/http` that tests use."""
 
-from geolookup.http import admin_port, application
-from geolookup.http.admin_port import PLAIN, AdminPort, Page
+from geolookup.http import admin, application
+from geolookup.http.admin import Admin
 from geolookup.http.answers import (
     ANSWERED,
     NO_SUCH_METHOD,
@@ -14,8 +14,8 @@ from geolookup.http.answers import (
 )
 from geolookup.http.application import ip_parameter
 from geolookup.http.cors import Origins
-from geolookup.http.heartbeats import LATE, SILENT, STARTING, Heartbeats, Watchdog
-from geolookup.http.listener import limit
-from geolookup.http.metrics import BOUNDS, Counters, exposition, readings
+from geolookup.http.metrics import exposition
 from geolookup.http.own import OwnLookups
 from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT
+from geolookup.http.shared import BOUNDS, Shared
+from geolookup.http.watchdog import LATE, SILENT, STARTING, Watchdog, notify

@@ -73,10 +73,10 @@ _CASES = (
     ("map IN --output IN/a.csv --force", "is the input"),
     ("map IN/a.csv --output IN/none/x.html", "no such folder"),
     ("map IN/a.csv --ip-column name", "no column 'name'"),
-    ("map IN/a.csv --local-time-column when", "no column 'when'"),
-    ("map IN/a.csv --local-time-column ip", "row 2: a time has an unknown form"),
-    ("map IN/a.csv --time-zone UTC", "name it by --local-time-column"),
-    ("map IN/a.csv --local-time-column ip --time-zone Mars", "not a time zone"),
+    ("map IN/a.csv --local-time-at when", "no column 'when'"),
+    ("map IN/a.csv --local-time-at ip", "row 2: a time has an unknown form"),
+    ("map IN/a.csv --time-zone UTC", "name it by --local-time-at"),
+    ("map IN/a.csv --local-time-at ip --time-zone Mars", "not a time zone"),
     ("map IN/no.csv", "No such file"),
 )
 

@@ -138,8 +138,8 @@ def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_line_on_standard_error() -> None:
     """Not of commands that describe data."""
     old = aged(4000)
-    lookup = ("lookup", "8.8.8.8", "9.9.9.9", "--compact", "--dataset", str(old))
-    told, silent = run(*lookup), run(*lookup, "--no-age-notice")
+    lookup = ("lookup", "8.8.8.8", "9.9.9.9", "--local-time-at", "0", "--dataset", str(old))
+    told, silent = run(*lookup), run(*lookup, env={NOTICE: "0"})
     assert told.stderr == (
         f"geolookup: {old}: the age of the data is 4000 days (a.csv, {days_before(4000)}); "
         "publish newer data ('geolookup update' for the default dataset), "
@@ -147,8 +147,8 @@ def test_one_line_on_standard_error() -> None:
     )
     assert (told.returncode, silent.returncode, silent.stderr) == (0, 0, "")
     assert told.stdout == silent.stdout
-    for command in ("info", "verify"):
-        assert run(command, str(old)).stderr == ""
+    for command in ("info", "store verify"):
+        assert run(*command.split(), str(old)).stderr == ""
 
 
 @pytest.mark.usefixtures("_today")

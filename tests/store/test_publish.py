@@ -104,7 +104,7 @@ def test_expect_admits_one_generation(store: Path) -> None:
             publish(shared(2), store, expect=expected)
         assert generations(store) == before
     assert publish(shared(2), store, expect=wanted).generation == wanted
-    refused = run("publish", str(shared(1)), "--store", str(store), "--expect", wanted)
+    refused = run("store", "publish", str(shared(1)), "--store", str(store), "--expect", wanted)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert f"its generation is {id_of(1)[:12]}, but {wanted[:12]} was" in refused.stderr
 

@@ -244,8 +244,8 @@ def _command(engine: geolookup.Engine, case: Case) -> Rows:
     options = ["--fields", ",".join(names)] if isinstance(case.fields[0], list) else options
     options += ["--clean"] if case.options.get("clean") else []
     options += ["--local-time-at", str(columns.AT)] if "at" in case.options else []
-    options += ["--local-time-column", "seen"] if "time_column" in case.options else []
-    options += ["--as-of-column", "seen"] if "as_of" in case.options else []
+    options += ["--local-time-at", "seen"] if "time_column" in case.options else []
+    options += ["--as-of", "seen"] if "as_of" in case.options else []
     path = str(past_store() if "as_of" in case.options else engine.path)
     rows = [{"ip": ip} for ip in case.ips]
     for row, seen in zip(rows, case.seen or (), strict=False):

@@ -80,7 +80,7 @@ def test_after_a_rollback(recipe: Path) -> None:
     assert (called, result.state) == (True, "held")
     told = run("update", str(recipe)).stdout.splitlines()  # nothing to download: no needs
     assert [line.partition(" ")[0] for line in told] == ["a", "held:"]
-    assert told[0].endswith("'geolookup publish' makes it current again")
+    assert told[0].endswith("'geolookup store publish' makes it current again")
     assert compiles(recipe)[0]
     for code in ("IT", "FR"):  # new data, and those of the first generation
         _change(recipe.parent / "a.csv", ROWS.replace("FR", code))
