@@ -140,6 +140,12 @@ def current() -> Progress:
     return _CURRENT.get() or _SILENT
 
 
+def beside(output: str) -> Progress:
+    """Return the same; silent if the output is ``-``, and standard output is a terminal."""
+    is_terminal = output == "-" and sys.stdout is not None and sys.stdout.isatty()
+    return _SILENT if is_terminal else current()
+
+
 @contextmanager
 def stage(name: str, then: str = "") -> Iterator[Progress]:
     """Show a stage of the running command while the block, or the decorated function, runs."""

@@ -26,7 +26,7 @@ NEW = "network,country_code\n8.8.8.0/25,US\n9.1.0.0/16,US\n9.0.0.0/16,DE\n2a00::
 
 def test_names_in_an_output() -> None:
     args = ("prefixes", "country=US", "--family", "4")
-    named = run(*args, "--format", "nft", "--name", "listed", "--table", "my-filter")
+    named = run(*args, "--format", "nft", "--set", "name=listed", "--set", "table=my-filter")
     assert named.stdout.startswith("add table inet my-filter\nadd set inet my-filter listed_v4 ")
 
 
