@@ -67,9 +67,12 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
 def download_sources(job: Job, recipe: Recipe) -> None:
     """Download the remote sources that have changed, with a line on each.
 
-    All are tried before an UpdateError names the failures, unless a server cannot be reached. A dry
+    BuildError for a malformed key comes before the first download. All are tried before an UpdateError names the failures, unless a server cannot be reached. A dry
     run asks the servers only.
     """
+    from geolookup_builder.downloads import check_keys
+
+    check_keys(recipe)
     failed, wait = list[str](), 0.0
     if job.announce:
         for line in _before_downloads(recipe, job.cache or default_folder()):
