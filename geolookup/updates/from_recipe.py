@@ -67,8 +67,9 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
 def download_sources(job: Job, recipe: Recipe) -> None:
     """Download the remote sources that have changed, with a line on each.
 
-    BuildError for a malformed key comes before the first download. All are tried before an UpdateError names the failures, unless a server cannot be reached. A dry
-    run asks the servers only.
+    BuildError for a malformed key comes before the first download. All are tried before an
+    UpdateError names the failures, unless a server cannot be reached. A dry run asks the servers
+    only.
     """
     from geolookup_builder.downloads import check_keys
 
