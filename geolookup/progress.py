@@ -154,9 +154,9 @@ def stage(name: str, then: str = "") -> Iterator[Progress]:
 
 
 @contextmanager
-def shown() -> Iterator[None]:
-    """Show the progress of the block on standard error, if that is a terminal."""
-    before = _CURRENT.set(Progress())
+def shown(*, silent: bool = False) -> Iterator[None]:
+    """Show the progress of the block on standard error, if that is a terminal; not if silent."""
+    before = _CURRENT.set(Progress(silent=silent))
     try:
         yield
     finally:

@@ -133,6 +133,11 @@ def print_sizes(paths: Iterable[Path], *, err: bool = False) -> None:
         say(f"{line_text(str(path))}: {path.stat().st_size:,} bytes", err=err)
 
 
+def text_of(lines: Iterable[str]) -> str:
+    """Return lines as one text, in which each stays a line."""
+    return "\n".join([line_text(line) for line in lines])
+
+
 def json_text(document: object, default: Callable[[Any], object] | None = None) -> str:
     """Return indented JSON, non-ASCII unescaped.
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from geolookup.cli import options
+from geolookup.cli import options, text_of
 from geolookup.cli.address_input import blocks
 from geolookup.cli.command import command
 from geolookup.cli.terminal_text import value_text
@@ -16,7 +16,7 @@ from geolookup.contract.address import effective, parse
 from geolookup.contract.envelope import failure, to_json
 from geolookup.contract.fields import OWN_PREFIX
 from geolookup.contract.special import special_block
-from geolookup.errors import AddressError, PrivateAddressError, line_text
+from geolookup.errors import AddressError, PrivateAddressError
 
 #: The indent of lines below a layer.
 _UNDER = " " * 21
@@ -69,10 +69,7 @@ def print_each(
                     click.echo(to_json(failure(type(error))))
                 click.echo(f"geolookup: {position}: {error}{_purpose(error)}", err=True)
             else:
-                text = (
-                    to_json(result) if lines is None else "\n".join(map(line_text, lines(result)))
-                )
-                click.echo(text)
+                click.echo(to_json(result) if lines is None else text_of(lines(result)))
     sys.exit(1 if has_errors else 0)
 
 

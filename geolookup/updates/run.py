@@ -119,7 +119,7 @@ def run(job: Job) -> StoreResult:
                 write_state(job.store, before.after("failed", problem))
             raise
         if state != "held":  # also what an update that died has left to be pruned
-            with job.step("prune"):
+            with job.result.step("prune"):
                 prune_after(job.store, job.retention, job.result)
         try:
             write_state(job.store, before.after(state, **members))
@@ -146,7 +146,7 @@ def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]
     with _offer(job, before, folder) as offer:
         state = offer.state
         if offer.incoming is not None:
-            with job.step("publish"):
+            with job.result.step("publish"):
                 is_changed = publish_into(
                     job.store, offer.incoming, gate=offer.gate, withdrawn=offer.withdrawn
                 )
