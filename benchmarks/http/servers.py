@@ -15,7 +15,7 @@ from granian import Granian
 from granian.constants import Interfaces
 
 from geolookup.http import Settings, serve
-from geolookup.http.application import ip_parameter
+from geolookup.http.requests import ip_parameter
 from geolookup.http.server import granian_options
 
 _JSON = [("Content-Type", "application/json")]

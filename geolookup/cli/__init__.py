@@ -1,8 +1,9 @@
 """The command line: its start, its errors and its signals.
 
-Strategy: commands do not handle the errors of the library. Only this module turns an error
-into one line on standard error and the exit status 2. ``program`` has the commands. They need
-Click. ``geolookup IP`` has no options, and starts without Click.
+Strategy: commands do not handle errors of the library, nor signals. Only this module turns an
+error into one line on standard error and the exit status 2, and SIGTERM and Ctrl-C into an exit
+that removes unfinished files. ``program`` has the commands. They need Click. ``geolookup IP`` has
+no options, and starts without Click.
 """
 
 from __future__ import annotations
@@ -33,7 +34,6 @@ MISUSE = 2
 _BROKEN_PIPE = 141
 #: Errors of writing: to a full disk, beyond a quota or a limit, or to a damaged disk.
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-_OUTPUT_PROBLEM = "standard output cannot be written ({})"
 _MORE_MEMORY = "free some, or raise the limit of the process (ulimit -v, or its container's)"
 _SIGNALS = signal.SIGTERM, signal.SIGINT
 #: Seconds until a signal is handled again.
@@ -42,12 +42,17 @@ REPEAT = 0.5
 
 def main() -> None:
     """Run the program and exit: 0 success, 1 an answer that is an error, 2 misuse or bad input."""
+    arguments = sys.argv[1:]
     filter_terminals()
+    if arguments[:1] != ["serve"]:  # the server has its own
+        exit_on_signals()
     try:
-        with one_line_errors():
-            _run(sys.argv[1:])
+        with _one_line_errors():
+            _run(arguments)
     finally:
-        _flush()
+        with _one_line_errors():
+            if sys.stdout:  # a process may be started without it
+                sys.stdout.flush()
         for number in _SIGNALS:  # from here on nothing is left to remove
             if signal.getsignal(number) is _exit:
                 signal.signal(number, signal.SIG_DFL)
@@ -66,27 +71,13 @@ def _run(arguments: list[str]) -> None:
             program.main(prog_name="geolookup")
 
 
-def _flush() -> None:
-    """Flush standard output; exits with the status of a closed pipe or an error if it fails."""
-    if not sys.stdout:  # a process may be started without it
-        return
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        discard_output()
-        sys.exit(_BROKEN_PIPE)
-    except OSError as error:
-        discard_output()
-        fail(_OUTPUT_PROBLEM.format(error.strerror))
-
-
 def discard_output() -> None:
     """Prevent a second error when Python flushes standard output at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
+def _one_line_errors() -> Iterator[None]:
     """End the program with one line for an error, and no traceback."""
     try:
         yield
@@ -95,17 +86,15 @@ def one_line_errors() -> Iterator[None]:
     except BrokenPipeError:
         discard_output()
         sys.exit(_BROKEN_PIPE)
-    except KeyboardInterrupt:  # Click handles it likewise for other commands
-        say("\nAborted!")
-        sys.exit(1)
     except MemoryError as error:  # also numpy's and Arrow's
         detail = f" ({line_text(str(error))})" if str(error) else ""
         fail(f"out of memory{detail}; {_MORE_MEMORY}")
     except OSError as error:
-        _flush()  # of a standard output that is full this names the reason
         # The errors of other outputs name a file, and BuildError, OutputError name theirs.
-        is_output = error.filename is None and error.errno in _UNWRITABLE
-        fail(_OUTPUT_PROBLEM.format(error.strerror) if is_output else str(error))
+        if error.filename is not None or error.errno not in _UNWRITABLE:
+            fail(str(error))
+        discard_output()
+        fail(f"standard output cannot be written ({os.strerror(error.errno)})")
 
 
 def require_output(remedy: str) -> None:
@@ -156,7 +145,7 @@ def note_age(engine: Engine) -> None:
 
 
 def exit_on_signals() -> None:
-    """Exit on SIGTERM and Ctrl-C through SystemExit, to remove unfinished files."""
+    """Exit on SIGTERM and Ctrl-C through SystemExit: ``with`` and ``finally`` remove files."""
     for number in _SIGNALS:
         signal.signal(number, _exit)
     sys.unraisablehook = _without_exit

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import exit_on_signals, json_text, key_options, options, quantities
+from geolookup.cli import json_text, key_options, options, quantities
 from geolookup.cli.command import command
 from geolookup.errors import QualityError
 
@@ -58,17 +58,16 @@ def build(
     from geolookup.progress import current
     from geolookup.signing.keys import read_signing_keys
 
-    exit_on_signals()
     build_options = Options(**values, signing_keys=read_signing_keys(signing_keys))
     try:
         report, _ = compile_recipe(load(recipe), output, build_options, current())
     except QualityError as error:
         if as_json:
-            click.echo(json_text(error.report, report_members))
+            print_report(error.report, as_json=True)
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
         sys.exit(1)
-    click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
+    print_report(report, as_json=as_json)
 
 
 @command("check")
@@ -107,13 +106,17 @@ def check(recipe: str, against: str | None, as_json: bool, **limits: Any) -> Non
 
     from geolookup.progress import current
 
-    exit_on_signals()
     report = check_recipe(recipe, Options(**limits), current(), against)
-    click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
+    print_report(report, as_json=as_json)
     sys.exit(1 if report.has_problem or report.is_refused else 0)
 
 
-def report_members(report: Any) -> object:
+def print_report(report: Any, *, as_json: bool) -> None:
+    """Print the report of a build or a check."""
+    click.echo(json_text(report, _members) if as_json else "\n".join(report.lines()))
+
+
+def _members(report: Any) -> object:
     """Return the members of a report; ``asdict`` counts the items of a ``Counter`` anew."""
     if isinstance(report, Path):
         return str(report)

@@ -19,7 +19,7 @@ _EXAMPLE = "Example: "
 _UNWRAPPED = "\b\n"
 
 
-class _WithExample(click.Command):
+class Command(click.Command):
     """Splits its example off the docstring; errors of use name the command."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
@@ -38,11 +38,7 @@ class _WithExample(click.Command):
             raise
 
 
-class Command(_WithExample):
-    """A command."""
-
-
-class Group(_WithExample, click.Group):
+class Group(Command, click.Group):
     """A command that has commands of its own."""
 
     command_class = Command
@@ -51,17 +47,6 @@ class Group(_WithExample, click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of their definition."""
         return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments begin with; raises UsageError for another word.
-
-        Click would name similar commands, and these may change a store.
-        """
-        if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
-            raise click.UsageError(f"no command {args[0]!r}", ctx)
-        return super().resolve_command(ctx, args)
 
 
 def command(name: str) -> Callable[[Callable[..., Any]], Command]:

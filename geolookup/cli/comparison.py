@@ -13,7 +13,6 @@ import click
 
 import geolookup
 from geolookup.cli import (
-    exit_on_signals,
     fail,
     json_text,
     options,
@@ -116,7 +115,6 @@ def _write_rows(
     from geolookup.comparison.change_table import write_rows
     from geolookup.comparison.dataset_pair import OPTIONS, DatasetPair
 
-    exit_on_signals()
     old, new = map(open_dataset, sides)
     with options.usage_errors():
         pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
@@ -160,7 +158,6 @@ def score(
     """
     from geolookup.comparison.report import score_lines
 
-    exit_on_signals()
     if parameters["force"] and parameters["rows"] is None:
         fail("--force is about the file of --rows; name it")
     named = datasets or (dataset_path(None),)
@@ -212,7 +209,6 @@ def report(
     from geolookup.reports.dataset import head, sections
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
 
-    exit_on_signals()
     if against is None and (fail_if or rows):
         fail(f"{'--fail-if' if fail_if else '--rows'} needs --against")
     check_output(output, rows, force=force)

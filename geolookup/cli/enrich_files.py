@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import exit_on_signals, fail, options, table_options
+from geolookup.cli import fail, options, table_options
 from geolookup.cli.command import command
 from geolookup.kernel.lookups import state_of
 
@@ -68,7 +68,6 @@ def enrich(
     from geolookup.files.table_files import check_other, table_file
     from geolookup.filesystem.atomic import check_file
 
-    exit_on_signals()
     columns = {"time_column": at, "as_of_column": options.kept("as_of")}
     columns = {name: column for name, column in columns.items() if isinstance(column, str)}
     if parameters["time_zone"] is not None and not columns:

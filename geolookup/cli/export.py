@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import exit_on_signals, options
+from geolookup.cli import options
 from geolookup.cli.command import command
 from geolookup.errors import count_text
 from geolookup.export import write
@@ -68,7 +68,6 @@ def export(
 
     Example: geolookup export mydata -o mydata.mmdb
     """
-    exit_on_signals()
     values = {name: value for name, value in parameters.items() if value not in (None, ())}
     with options.open_dataset(dataset) as engine:
         data = state_of(engine).dataset

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from geolookup.cli import exit_on_signals, fail, options, require_output
+from geolookup.cli import fail, options, require_output
 from geolookup.cli.command import command
 from geolookup.cli.terminal_text import charset, has_colours, in_charset, style, value_text
 from geolookup.errors import line_text
@@ -135,7 +135,6 @@ def grep(
 @contextmanager
 def _opened(dataset: str | None) -> Iterator[State]:
     """Open the dataset of the running command, which writes a text to standard output."""
-    exit_on_signals()
     require_output("the text is written there")
     with options.open_dataset(dataset) as engine:
         options.note_age(engine)

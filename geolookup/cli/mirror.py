@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, key_options, options
+from geolookup.cli import fail, key_options, options
 from geolookup.cli.command import group
 from geolookup.errors import line_text, short_id
 from geolookup.store.paths import dataset_path
@@ -29,12 +30,7 @@ def mirror() -> None:
     metavar="AGE",
     help="Time until followers refuse the index, such as 36h, 7d or 2w. [default: no limit]",
 )
-def write(
-    store: Path | None,
-    output: Path,
-    signing_keys: tuple[str, ...],
-    expires: str | None,
-) -> None:
+def write(store: Path | None, output: Path, **values: Any) -> None:
     """Write the current generation of STORE into DIR, for any web server or bucket.
 
     STORE is by default the user's store. DIR gets an archive of the current generation
@@ -46,15 +42,11 @@ def write(
 
     Example: geolookup mirror write /srv/geo --output /srv/www/geo --signing-key /etc/geolookup/key
     """
-    exit_on_signals()
-    try:
-        written = geolookup.mirror(store, output, signing_keys=signing_keys, expires=expires)
-    except ValueError as error:
-        fail(str(error))
+    with options.usage_errors():
+        written = geolookup.mirror(store, output, **values)
     index, size = written.index, sum(file.bytes for file in written.index.files)
-    name = line_text(index.name)
-    about = f"{name}, generation {short_id(index.current)}, {size:,} bytes in {output}"
-    click.echo(f"{written.state}: {about}")
+    about = f"{index.name}, generation {short_id(index.current)}, {size:,} bytes in {output}"
+    click.echo(line_text(f"{written.state}: {about}"))
 
 
 @mirror.command("pack", short_help="Pack a dataset into one file.")
@@ -62,12 +54,7 @@ def write(
 @options.output("File to write.", _ARCHIVE)
 @key_options.signing_keys()
 @options.force("an existing file")
-def pack(
-    dataset: str | None,
-    output: Path,
-    signing_keys: tuple[str, ...],
-    force: bool,
-) -> None:
+def pack(dataset: str | None, output: Path, **values: Any) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
@@ -76,11 +63,8 @@ def pack(
 
     Example: geolookup mirror pack mydata --output mydata.tar.zst
     """
-    exit_on_signals()
-    size = geolookup.pack(
-        options.past_dataset(dataset), output, signing_keys=signing_keys, force=force
-    )
-    click.echo(f"{output}: {size:,} bytes")
+    size = geolookup.pack(options.past_dataset(dataset), output, **values)
+    click.echo(line_text(f"{output}: {size:,} bytes"))
 
 
 @mirror.command("unpack", short_help="Unpack a packed dataset.")
@@ -88,12 +72,7 @@ def pack(
 @options.output("Folder to write.", "DIR")
 @key_options.trusted_keys
 @options.force("an existing dataset")
-def unpack(
-    archive: Path,
-    output: Path,
-    trusted_keys: tuple[str, ...] | None,
-    force: bool,
-) -> None:
+def unpack(archive: Path, output: Path, **values: Any) -> None:
     """Unpack a file of `geolookup mirror pack` into the new folder DIR.
 
     The dataset is verified as by `geolookup store verify`. Exits with 2 and leaves DIR
@@ -102,9 +81,8 @@ def unpack(
 
     Example: geolookup mirror unpack mydata.tar.zst --output mydata
     """
-    exit_on_signals()
-    geolookup.unpack(archive, output, trusted_keys=trusted_keys, force=force)
-    click.echo(f"dataset {output}")
+    geolookup.unpack(archive, output, **values)
+    click.echo(line_text(f"dataset {output}"))
 
 
 @mirror.command("sign", short_help="Sign a dataset.")
@@ -119,7 +97,6 @@ def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
 
     Example: geolookup mirror sign mydata --signing-key release.key
     """
-    exit_on_signals()
     path = dataset_path(dataset)
     geolookup.sign(path, signing_keys)
     click.echo(line_text(f"signed {path}"))
@@ -143,7 +120,6 @@ def create(file: Path) -> None:
     """
     from geolookup.signing.keys import PUBLIC_ENDING, generate
 
-    exit_on_signals()
     key = generate(file)
     click.echo(f"key {key.id}")
     click.echo(line_text(f"public key {file}{PUBLIC_ENDING}"))
@@ -170,7 +146,6 @@ def trust(store: Path, public_keys: tuple[Path, ...], remove: tuple[str, ...]) -
     from geolookup.store.trusted import distrust, keys_of
     from geolookup.store.trusted import trust as add
 
-    exit_on_signals()
     if public_keys:
         add(store, [read_public(key) for key in public_keys])
     for key_id in remove:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, options
+from geolookup.cli import fail, options
 from geolookup.cli.command import command
 from geolookup.errors import line_text, near_match
 from geolookup.kernel.lookups import state_of
@@ -32,12 +32,13 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 @click.argument("where", metavar="[CONDITION]...", nargs=-1)
 @options.not_
 @click.option("--within", metavar="NETWORK", help="Only addresses in this network.")
-@click.option(
-    "--family", type=click.Choice(["4", "6"]), help="Only IPv4 or IPv6. [default: both, IPv4 first]"
-)
+@options.family
 @click.option(
     "--no-aggregate",
+    "aggregate",
     is_flag=True,
+    flag_value=False,
+    default=True,
     help="Do not join adjacent ranges of the dataset that meet the conditions.",
 )
 @options.by(
@@ -81,10 +82,6 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 def prefixes(
     where: tuple[str, ...],
     not_: tuple[str, ...],
-    within: str | None,
-    family: str | None,
-    no_aggregate: bool,
-    by: tuple[str, ...],
     form: str,
     names: tuple[str, ...],
     since: str | None,
@@ -92,6 +89,7 @@ def prefixes(
     force: bool,
     allow_empty: bool,
     dataset: str | None,
+    **limits: Any,
 ) -> None:
     """List the fewest prefixes whose answers meet all conditions.
 
@@ -114,16 +112,13 @@ def prefixes(
     from geolookup.prefixes.select import Selection
     from geolookup.progress import beside
 
-    exit_on_signals()
     syntax = SYNTAXES[form]
-    if by and syntax.entries != "row":
+    if limits["by"] and syntax.entries != "row":
         fail(f"--by is for csv and json: {form} has no values")
     _check_since(since, syntax, output)
     if output not in (None, _STANDARD):
         check_file(Path(output), force=force)
     chosen = _chosen_names(syntax, names)
-    limits: dict[str, Any] = {"by": by, "within": within, "aggregate": not no_aggregate}
-    limits["family"] = int(family) if family else None
 
     def select(dataset: Dataset, call: str) -> Selection:
         """Select the ranges of a dataset; exits with status 2 for a column that it lacks."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, json_text, key_options, options
+from geolookup.cli import fail, json_text, key_options, options
 from geolookup.cli.command import group
 from geolookup.contract.envelope import to_json
 from geolookup.errors import count_text, line_text, short_id
@@ -44,13 +44,10 @@ def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> 
                 click.echo(f"would {word} generation {short_id(name)}")
 
 
-def _read_since(_context: object, _option: object, value: str | None) -> str | None:
+def _since(text: str) -> str:
     from geolookup.store.in_force import read_since
 
-    try:
-        return value if value is None else read_since(value)
-    except ValueError as error:
-        fail(f"--since: {error}")
+    return read_since(text)
 
 
 @store.command("publish", short_help="Make a dataset the current one of a store.")
@@ -60,23 +57,13 @@ def _read_since(_context: object, _option: object, value: str | None) -> str | N
 @click.option(
     "--since",
     metavar="DATE",
-    callback=_read_since,
+    type=options.Parsed(_since),
     help="Put DATASET into the past: it was in force from DATE until the next generation.",
 )
 @options.keep(default="all")
 @options.dry_run
 @options.as_json()
-def publish(
-    dataset: str | None,
-    store: Path | None,
-    expect: str | None,
-    since: str | None,
-    keep: int | None,
-    keep_for: str | None,
-    keep_unpacked: int | None,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+def publish(as_json: bool, **values: Any) -> None:
     """Verify DATASET, add it to the store as a generation, and make it the current one.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
@@ -91,25 +78,14 @@ def publish(
 
     Example: geolookup store publish mydata --store /srv/geo
     """
-    exit_on_signals()
-    result = geolookup.publish(
-        dataset,
-        store,
-        expect=expect,
-        since=since,
-        keep=keep,
-        keep_for=keep_for,
-        keep_unpacked=keep_unpacked,
-        dry_run=dry_run,
-    )
-    print_result(result, as_json=as_json)
+    print_result(geolookup.publish(**values), as_json=as_json)
 
 
 @store.command("rollback", short_help="Return to the previous generation.")
 @options.store_object
 @key_options.signing_keys()
 @options.as_json()
-def rollback(store: Path | None, signing_keys: tuple[str, ...], as_json: bool) -> None:
+def rollback(as_json: bool, **values: Any) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
     STORE is by default the user's store. A second rollback goes back one generation
@@ -119,8 +95,7 @@ def rollback(store: Path | None, signing_keys: tuple[str, ...], as_json: bool) -
 
     Example: geolookup store rollback /srv/geo
     """
-    exit_on_signals()
-    print_result(geolookup.rollback(store, signing_keys=signing_keys), as_json=as_json)
+    print_result(geolookup.rollback(**values), as_json=as_json)
 
 
 @store.command("generations", short_help="List the generations of a store.")
@@ -143,10 +118,10 @@ def generations(store: Path | None, as_json: bool) -> None:
     click.echo(_ROW.format(*_TITLES))
     for item in entries:
         state = "current" if item.current else "withdrawn" if item.withdrawn else ""
-        size = "" if item.bytes is None else f"{item.bytes:,}"
+        size = None if item.bytes is None else f"{item.bytes:,}"
         times = item.at, item.in_force_since, item.data_date
-        cells = short_id(item.generation), *times, item.kept_as, size
-        click.echo(line_text(_ROW.format(*(cell or "-" for cell in cells), state).rstrip()))
+        cells = (cell or "-" for cell in (short_id(item.generation), *times, item.kept_as, size))
+        click.echo(line_text(_ROW.format(*cells, state).rstrip()))
     total = sum(item.bytes or 0 for item in entries)
     changed = sum(path.stat().st_size for path in (store_path(store) / CHANGES).glob("*.parquet"))
     kept = f"{count_text(len(entries), 'generation')}, {total:,} bytes"
@@ -158,14 +133,7 @@ def generations(store: Path | None, as_json: bool) -> None:
 @options.keep()
 @options.dry_run
 @options.as_json()
-def prune(
-    store: Path | None,
-    keep: int | None,
-    keep_for: str | None,
-    keep_unpacked: int | None,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+def prune(as_json: bool, **values: Any) -> None:
     """Remove old generations of STORE, and turn older ones that stay into archives.
 
     STORE is by default the user's store. The current generation is always kept, and
@@ -176,11 +144,7 @@ def prune(
 
     Example: geolookup store prune /srv/geo --keep-for 1y
     """
-    exit_on_signals()
-    result = geolookup.prune(
-        store, keep, keep_for=keep_for, keep_unpacked=keep_unpacked, dry_run=dry_run
-    )
-    print_result(result, as_json=as_json)
+    print_result(geolookup.prune(**values), as_json=as_json)
 
 
 @store.command("verify", short_help="Check a dataset for damage.")
@@ -208,5 +172,6 @@ def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
         click.echo(f"geolookup: {damage}", err=True)
     if report.damages:
         sys.exit(_DAMAGED)
-    click.echo(f"{folder}: undamaged, {report.files} files, {report.bytes:,} bytes")
+    files = count_text(report.files, "file")
+    click.echo(f"{folder}: undamaged, {files}, {report.bytes:,} bytes")
     click.echo(f"generation {short_id(report.generation)}")

@@ -92,7 +92,7 @@ def _shorten(text: str, width: int, encoding: str) -> str:
 def has_colours() -> bool:
     """Return whether the output is a terminal on which colours are wanted (no-color.org)."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not plain
+    return sys.stdout is not None and sys.stdout.isatty() and not plain
 
 
 def style(text: str, **attributes: Any) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli import exit_on_signals, fail, json_text, options, print_sizes, table_options
+from geolookup.cli import fail, json_text, options, print_sizes, table_options
 from geolookup.cli.command import command
 from geolookup.contract.display import join_values
 from geolookup.kernel.lookups import state_of
@@ -58,7 +58,6 @@ def summarize(
     from geolookup.files.summarize import Summary, count_files
     from geolookup.files.table_files import AddressColumn, table_files
 
-    exit_on_signals()
     with options.open_dataset(dataset) as engine:
         with options.usage_errors():
             fields = resolve_fields(by, state_of(engine).dataset.schema.stored, "--by")
@@ -118,7 +117,6 @@ def map(  # noqa: A001 - the name of the command
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
     from geolookup.reports.traffic_page import TITLE, lead, sections
 
-    exit_on_signals()
     if time_zone is not None and time_column is None:
         fail("--time-zone is for a column of times; name it by --local-time-at")
     files = list(table_files(source, input_format))

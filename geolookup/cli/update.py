@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli import discard_output, exit_on_signals, fail, key_options, options
+from geolookup.cli import discard_output, fail, key_options, options
 from geolookup.cli.command import command
 from geolookup.cli.quantities import limit_rate, max_memory, time
 from geolookup.cli.store import print_result
@@ -89,7 +89,6 @@ def update(source: str | None, every: float | None, as_json: bool, **values: Any
     from geolookup.updates.job import job_of
     from geolookup.updates.run import run
 
-    exit_on_signals()
     if values["download_only"] and every is not None:
         fail("--download-only is for one run; drop --every")
     # A text is announced once, though a loop may try again.

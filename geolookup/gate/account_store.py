@@ -150,9 +150,6 @@ class Store(Protocol):
         Raises AccountsError if it does not keep them.
         """
 
-    def upkeep(self) -> None:
-        """Do maintenance; the background thread calls it regularly."""
-
     def probe(self) -> None:
         """Raise AccountsError if the store is unusable; called once a second."""
 

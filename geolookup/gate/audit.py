@@ -24,18 +24,17 @@ _READ = f"SELECT {_COLUMNS} FROM log ORDER BY id"  # noqa: S608 - constants
 
 def creation(key: NewKey) -> Entry:
     """Return the entry of a new key."""
-    detail = f"plan {key.plan}, {key.environment}"
-    return _entry(key.created, CREATED, identifier(key.digest), key.name, detail)
+    return _entry(key.created, CREATED, key, f"plan {key.plan}, {key.environment}")
 
 
 def revocation(key: Key, now: int) -> Entry:
     """Return the entry of a revocation at a time of the store's clock."""
-    return _entry(now, REVOKED, identifier(key.digest), key.name, None)
+    return _entry(now, REVOKED, key, None)
 
 
 def restoration(source: str) -> Entry:
     """Return the entry of a restore from a backup."""
-    return _entry(wall_clock(), RESTORED, None, None, as_line(source))
+    return _entry(wall_clock(), RESTORED, None, as_line(source))
 
 
 def append(db: sqlite3.Connection, entry: Entry) -> None:
@@ -48,15 +47,9 @@ def read(db: sqlite3.Connection) -> list[Entry]:
     return [Entry(*row) for row in db.execute(_READ)]
 
 
-def _entry(at: int, action: str, key: str | None, account: str | None, detail: str | None) -> Entry:
-    user, uid = _system_user()
-    sudo_user = os.environ.get("SUDO_USER")
-    sudo_user = as_line(sudo_user) if sudo_user else None
-    return Entry(at, action, as_line(user), uid, sudo_user, key, account, detail)
-
-
-def _system_user() -> tuple[str, int | None]:
-    """Return name and number of the user of this process."""
-    if sys.platform == "win32":
-        return getuser(), None
-    return user_name(os.getuid()), os.getuid()
+def _entry(at: int, action: str, key: Key | NewKey | None, detail: str | None) -> Entry:
+    uid = None if sys.platform == "win32" else os.getuid()
+    user = getuser() if uid is None else user_name(uid)
+    sudo_user = as_line(os.environ.get("SUDO_USER", "")) or None
+    public, account = (identifier(key.digest), key.name) if key else (None, None)
+    return Entry(at, action, as_line(user), uid, sudo_user, public, account, detail)

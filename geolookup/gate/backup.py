@@ -19,11 +19,9 @@ from geolookup.filesystem.atomic import check_file, staged_file
 from geolookup.gate import audit
 from geolookup.gate.account_store import Entry
 from geolookup.gate.accounts_file import AccountsFile
-from geolookup.gate.accounts_schema import check_content, check_schema, create_tables
+from geolookup.gate.accounts_schema import check_content, check_schema, create_tables, is_empty
 from geolookup.gate.sqlite_admission import transaction
 
-#: A copy holds the digests of keys and the names of accounts.
-_OWNER_ONLY = 0o600
 _BACKUP = "name a file that 'geolookup accounts backup' wrote, and that you can read"
 _READ = "if it is damaged, restore an earlier backup; else check its permissions and the disk"
 _REPLACE = (
@@ -32,9 +30,10 @@ _REPLACE = (
 )
 #: Characters of a report of SQLite.
 _LONGEST = 200
-#: The columns that a restore copies: none that counts the admissions of the last second.
+#: The columns that a restore copies. A run has no time, so no request is recent.
 _ACCOUNTS = {
-    "account": "id, name, plan, created, used",
+    "account": "id, name, plan, created",
+    "run": "account, used",
     "key": "digest, environment, account, created, expires, revoked",
 }
 _LOG = {"log": f"id, {', '.join(Entry._fields)}"}
@@ -49,81 +48,48 @@ def back_up(url: str, output: Path, *, force: bool = False) -> str:
     """
     live = AccountsFile(url)
     check_file(output, force=force)
-    if _same(output, live.path):
-        raise OutputError(output, "is the accounts file itself", "name another file")
-    with (
-        _errors_of(live.path, _READ),
-        closing(live.open(create=False)) as source,
-        staged_file(output, _OWNER_ONLY, force=force) as fresh,
-        closing(sqlite3.connect(fresh)) as target,
-    ):
-        source.backup(target)
-        target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
-        check_content(target)
-        return _content(target)
+    with _errors_of(live.path, _READ), closing(live.open(create=False)) as source:
+        if output.exists() and output.samefile(live.path):
+            raise OutputError(output, "is the accounts file itself", "name another file")
+        with (
+            staged_file(output, 0o600, force=force) as fresh,
+            closing(sqlite3.connect(fresh)) as target,
+        ):
+            source.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
+            check_content(target)
+            return _summary(target)
 
 
 def restore(url: str, backup: Path) -> str:
-    """Replace the accounts of ``sqlite:///PATH`` by a backup, in one transaction.
+    """Replace the accounts of ``sqlite:///PATH`` by a backup; return its content as text.
 
-    Returns the content of the backup as text.
-
-    A missing accounts file is created, with the audit log of the backup; else the log stays, and
-    the restore is an entry. Raises AccountsError for a backup that is damaged or not an accounts
-    file, and for accounts that cannot be written. Then nothing has changed.
+    The audit log stays, and the restore is an entry. A missing or empty file gets the log of the
+    backup too. Raises AccountsError for a backup that is damaged or not an accounts file, and for
+    accounts that cannot be written. Then nothing has changed.
     """
     live = AccountsFile(url)
-    if _same(backup, live.path):
-        raise AccountsError(str(backup), "is the accounts file itself", "name a backup")
     with _errors_of(str(backup), _BACKUP), _private_copy(backup) as source:
         check_content(source)
-        content = _content(source)
+        content = _summary(source)
         entry = audit.restoration(f"from {backup.absolute()}, {content}")
-        with _errors_of(live.path, _REPLACE):
-            _restore(source, live, entry)
+        with _errors_of(live.path, _REPLACE), closing(live.open(create=True)) as target:
+            _replace(source, target, entry)
     return content
 
 
-def _content(db: sqlite3.Connection) -> str:
+def _summary(db: sqlite3.Connection) -> str:
     counted = "SELECT (SELECT count(*) FROM account), (SELECT count(*) FROM key)"
     accounts, keys = db.execute(counted).fetchone()
     return f"accounts: {accounts:,}, keys: {keys:,}"
 
 
-def _restore(source: sqlite3.Connection, live: AccountsFile, entry: Entry) -> None:
-    path = Path(os.path.realpath(live.path))  # SQLite follows a link too
-    try:
-        if not path.exists():
-            _create(source, path, entry)
-            return
-    except OutputError:
-        if not path.exists():
-            raise
-        # Another process has created it meanwhile: it is in use, and its audit log must stay.
-    with closing(live.open(create=False)) as target:
-        check_schema(target)
-        target.execute("PRAGMA synchronous = full")
-        _replace(source, target, _ACCOUNTS, entry)
-
-
-def _create(source: sqlite3.Connection, path: Path, entry: Entry) -> None:
-    for end in ("-wal", "-shm"):  # of an old file; SQLite would apply it to the new one
-        Path(f"{path}{end}").unlink(missing_ok=True)
-    with (
-        staged_file(path, _OWNER_ONLY, force=False) as fresh,
-        closing(sqlite3.connect(fresh, isolation_level=None)) as target,
-    ):
-        create_tables(target, "DELETE")
-        _replace(source, target, _ACCOUNTS | _LOG, entry)
-
-
-def _replace(
-    source: sqlite3.Connection,
-    target: sqlite3.Connection,
-    tables: dict[str, str],
-    entry: Entry,
-) -> None:
+def _replace(source: sqlite3.Connection, target: sqlite3.Connection, entry: Entry) -> None:
+    target.execute("PRAGMA synchronous = full")
     with transaction(target):
+        tables = _ACCOUNTS | _LOG if is_empty(target) else _ACCOUNTS
+        create_tables(target)
+        check_schema(target)
         for table in ("run", "key", "account"):
             target.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
         for table, columns in tables.items():
@@ -153,12 +119,6 @@ def _errors_of(path: str, remedy: str) -> Iterator[None]:
     """Turn errors of SQLite, and content that is refused, into AccountsErrors."""
     try:
         yield
-    except sqlite3.Error as error:
-        # It may hold a name of the schema, of any length.
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        # SQLite names objects of the schema, whatever their bytes and their length.
         raise AccountsError(path, str(error)[:_LONGEST], remedy) from None
-    except UnicodeDecodeError:  # SQLite names a damaged object in its report
-        raise AccountsError(path, "is damaged", remedy) from None
-
-
-def _same(one: Path, other: str) -> bool:
-    return one.exists() and Path(other).exists() and one.samefile(other)

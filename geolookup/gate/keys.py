@@ -21,8 +21,6 @@ _CHECKSUM = 8
 DIGEST_BYTES = 32
 #: Hexadecimal digits of an identifier.
 IDENTIFIER_DIGITS = 12
-#: Copied for each key: OpenSSL looks up the algorithm of a new hash.
-_NO_KEY = sha256()
 _SHAPE = re.compile(rb"geo_(?:live|test)_[a-z2-7]{32}[0-9a-f]{8}")
 
 
@@ -37,9 +35,7 @@ def digest(key: object) -> bytes | None:
     """Return the SHA-256 of a text; None for anything but ASCII text."""
     if not isinstance(key, str) or not key.isascii():
         return None
-    of_key = _NO_KEY.copy()
-    of_key.update(key.encode())
-    return of_key.digest()
+    return sha256(key.encode()).digest()
 
 
 def is_well_formed(key: str) -> bool:

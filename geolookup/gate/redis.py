@@ -232,9 +232,6 @@ class RedisStore:
         with self._well_formed():
             return Usage(name.decode(), plan.decode(), int(created), int(used), int(keys))
 
-    def upkeep(self) -> None:
-        """Do nothing: the server maintains itself."""
-
     def probe(self) -> None:
         """Ask the server whether it holds accounts."""
         self._server.probe(self._count)

@@ -29,7 +29,8 @@ from geolookup.gate.account_store import (
     is_time,
     wall_clock,
 )
-from geolookup.gate.accounts_file import AccountsFile, Checkpoints
+from geolookup.gate.accounts_file import AccountsFile
+from geolookup.gate.accounts_schema import create_tables
 from geolookup.gate.sqlite_admission import transaction
 from geolookup.gate.store_health import Outage
 
@@ -39,8 +40,8 @@ _KEY = (
     " FROM key JOIN account ON account.id = account"
 )
 _USAGE = (
-    "SELECT name, plan, account.created, used, count(digest) FROM account"
-    " LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
+    "SELECT name, plan, account.created, (SELECT max(used) FROM run WHERE run.account = id),"
+    " count(digest) FROM account LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
 )
 #: Seconds before a step is retried, doubled each time up to the second number.
 _FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
@@ -65,7 +66,6 @@ class SQLiteStore:
         self.now = clock or wall_clock
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
-        self._checkpoints = Checkpoints(self._file.open_again)
         self._outage = Outage()
 
     def find(self, digest: bytes) -> Key | None:
@@ -82,12 +82,16 @@ class SQLiteStore:
 
         def step(db: sqlite3.Connection) -> str:
             with self._durable(db), transaction(db):
+                create_tables(db)
                 account = (key.name, key.plan, key.created)
-                db.execute(
+                added = db.execute(
                     "INSERT INTO account (name, plan, created) VALUES (?, ?, ?)"
                     " ON CONFLICT (name) DO NOTHING",
                     account,
                 )
+                if added.rowcount:
+                    run = "INSERT INTO run (account, used) VALUES (?, 0)"
+                    db.execute(run, (added.lastrowid,))
                 statement = "SELECT id, plan FROM account WHERE name = ?"
                 number, plan = db.execute(statement, (key.name,)).fetchone()
                 if plan == key.plan:
@@ -128,27 +132,19 @@ class SQLiteStore:
         """Return None: each revocation waits for the disk."""
         return None
 
-    def upkeep(self) -> None:
-        """Run a checkpoint if enough rows changed; called by the background thread."""
-        with self._lock:
-            if self._connection is None:
-                return
-            changes = self._connection.total_changes
-        self._checkpoints.write_back(changes)
-
     def probe(self) -> None:
         """Open the file, or check that it still exists."""
         self._run(lambda _: None)
 
     def after_fork(self) -> None:
-        """Set aside, in a child process, the connections of the parent."""
+        """Set aside, in a child process, the connection of the parent."""
         # POSIX drops all locks of a process on a file when any descriptor of it is closed.
-        _of_parents.extend(filter(None, (self._connection, self._checkpoints.detach())))
+        if self._connection is not None:
+            _of_parents.append(self._connection)
         self._connection, self._lock, self._outage = None, Lock(), Outage()
 
     def close(self) -> None:
         """Close the store."""
-        self._checkpoints.close()
         with self._lock:
             self._drop()
 
@@ -210,7 +206,6 @@ class SQLiteStore:
         """Close the connection to a replaced file; its log belongs into that file."""
         with suppress(sqlite3.Error):
             replaced.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        self._checkpoints.close()
         self._drop()
 
     def _drop(self) -> None:

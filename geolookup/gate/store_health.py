@@ -1,4 +1,4 @@
-"""The health of a store: outages are remembered, and a background thread probes and maintains.
+"""The health of a store: outages are remembered, and a background thread probes.
 
 Strategy: after one failure all requests fail at once, without a timeout each. Requests to a server
 fail until a probe of the background thread is answered; it probes once a second. A failure that
@@ -8,7 +8,6 @@ no probe follows, such as a locked file, is remembered for ``_REMEMBERED``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Event, Thread
 from time import monotonic
 
@@ -18,8 +17,8 @@ from geolookup.gate.account_store import Store
 Report = Callable[[AccountsError | None], None]
 #: Seconds that a failure is remembered: until the next probe begins, with time for its thread.
 _REMEMBERED = 1.5
-#: Seconds between two runs of the background thread, and between two probes.
-_PAUSE, _PROBE_PAUSE = 0.05, 1.0
+#: Seconds between two probes.
+_PAUSE = 1.0
 
 
 class Outage:
@@ -65,13 +64,9 @@ class Maintenance:
         self._thread.join()
 
     def _run(self) -> None:
-        next_probe = monotonic()
+        self._report(self._probe())
         while not self._stopped.wait(_PAUSE):
-            with suppress(AccountsError):  # the next request meets it too
-                self._store.upkeep()
-            if monotonic() >= next_probe:
-                next_probe = monotonic() + _PROBE_PAUSE
-                self._report(self._probe())
+            self._report(self._probe())
 
     def _probe(self) -> AccountsError | None:
         try:

@@ -13,8 +13,7 @@ from geolookup.filesystem import open_regular
 
 #: Environment variables: the password of a Redis server, or the file that has it.
 PASSWORD, PASSWORD_FILE = "GEOLOOKUP_REDIS_PASSWORD", "GEOLOOKUP_REDIS_PASSWORD_FILE"
-#: Bytes of a file with a password.
-_LARGEST_FILE = 4096
+_REMEDY = f"set ${PASSWORD_FILE} to a file with a password"
 
 
 def split(url: str) -> SplitResult:
@@ -40,25 +39,17 @@ def redis_password() -> str | None:
     if file is not None:
         password = _in_file(file)
     if password == "":
-        raise _unusable(PASSWORD if file is None else PASSWORD_FILE, "the password is empty")
+        variable = PASSWORD if file is None else PASSWORD_FILE
+        raise AccountsError(f"${variable}", "the password is empty", _REMEDY)
     return password
 
 
 def _in_file(file: str) -> str:
     try:
         with open_regular(file) as stream:
-            content = stream.read(_LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:  # ValueError: a name with NUL
-        reason = getattr(error, "strerror", None) or "not a file name"
-        raise _unusable(PASSWORD_FILE, f"{file} cannot be read ({reason})") from None
-    if len(content) > _LARGEST_FILE:
-        raise _unusable(PASSWORD_FILE, f"{file} has more than {_LARGEST_FILE:,} bytes")
-    try:
-        # An editor ends the last line.
-        return content.decode().removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError:
-        raise _unusable(PASSWORD_FILE, f"{file} is not UTF-8") from None
-
-
-def _unusable(variable: str, problem: str) -> AccountsError:
-    return AccountsError(f"${variable}", problem, f"set ${PASSWORD_FILE} to a file with a password")
+            # An editor ends the last line.
+            return stream.read().decode().removesuffix("\n").removesuffix("\r")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8"
+        problem = f"{file} cannot be read ({reason})"
+        raise AccountsError(f"${PASSWORD_FILE}", problem, _REMEDY) from None

@@ -64,7 +64,8 @@ Header = tuple[str, str]
 Answer = tuple[Outcome, list[Header], bytes]
 #: The methods of the operation.
 METHODS = "GET, HEAD"
-BAD_REQUEST: Answer = MALFORMED, [("Connection", "close")], b""
+CLOSE: Header = ("Connection", "close")
+BAD_REQUEST: Answer = MALFORMED, [CLOSE], b""
 NOT_FOUND: Answer = NO_SUCH_PATH, [], b""
 NOT_ALLOWED: Answer = NO_SUCH_METHOD, [("Allow", METHODS)], b""
 UNAVAILABLE: Answer = UNUSABLE, [("Retry-After", f"{AccountsError.retry_after:.0f}")], b""

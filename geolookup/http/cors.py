@@ -12,14 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from geolookup.errors import SettingsError
 from geolookup.http.answers import METHODS, PREFLIGHT, Answer, Header
-
-if TYPE_CHECKING:  # Granian is optional
-    from geolookup.http.batches import Headers
+from geolookup.http.requests import Headers, only_line
 
 #: Every preflight request has these headers.
 _PREFLIGHT_HEADERS = ("origin", "access-control-request-method")
@@ -72,8 +69,8 @@ class Origins:
 
     def _origin_to_allow(self, request: Headers) -> str | None:
         """Return the origin of a request if it is one of ours, written exactly so."""
-        origins = request.get_all("origin")
-        return origins[0] if len(origins) == 1 and origins[0] in self._known else None
+        origin = only_line(request, "origin")
+        return origin if origin in self._known else None
 
 
 def _legal_origin(origin: str, setting: str) -> str:

@@ -17,9 +17,7 @@ from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import GeoLookupError, short_id
 from geolookup.gate import open_accounts, read_plans
 from geolookup.gate.group_commit import GroupCommit
-from geolookup.http.answers import Answer, Answers, Header
-from geolookup.http.application import Application, Backend
-from geolookup.http.batches import Arrival, Scope
+from geolookup.http.application import Application
 from geolookup.http.cors import Origins
 from geolookup.http.own import OwnLookups
 from geolookup.http.settings import Settings
@@ -34,8 +32,8 @@ _COLLECT_AFTER = 20_000
 _log = logging.getLogger("geolookup.http")
 
 
-class Worker(Application):
-    """An application with its dataset and its accounts."""
+class Worker:
+    """The life of a worker: its dataset, its accounts, its application."""
 
     def __init__(self, settings: Settings, shared: Shared, number: int) -> None:
         self._settings, self._orders, self._slot = settings, shared.orders, shared.slots[number]
@@ -45,7 +43,6 @@ class Worker(Application):
         self._ended = False
         self._report_lock, self._reported = Lock(), ""
         self._accounts = open_accounts(settings.accounts, settings.plans)
-        self._gate = GroupCommit[Arrival](self._accounts)
         self._engine = geolookup.open(
             settings.dataset,
             **settings.opening,
@@ -53,12 +50,18 @@ class Worker(Application):
             fallback=True,
             preload=True,
         )
-        self._lookups = OwnLookups(self._engine) if settings.own else self._engine
-        proxies = TrustedProxies(settings.trusted_proxies)
-        super().__init__(self.new_backend(), proxies, self._slot, access_log=settings.access_log)
+        self.application = Application(
+            OwnLookups(self._engine) if settings.own else self._engine,
+            GroupCommit(self._accounts),
+            TrustedProxies(settings.trusted_proxies),
+            self._slot,
+            origins=Origins(settings.cors) if settings.cors else None,
+            access_log=settings.access_log,
+        )
+        self._report()
 
-    def begin(self, loop: AbstractEventLoop) -> None:
-        """Begin to beat when the loop runs."""
+    def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
+        """Begin to beat when the loop runs; Granian calls it before it listens."""
         # Objects that exist now live until the end. A collection delays requests: exclude them.
         gc.collect()
         gc.freeze()
@@ -70,7 +73,7 @@ class Worker(Application):
         """Show the server that the event loop runs, and follow its orders."""
         self._slot.beats += 1
         if self._orders.drain:
-            self.draining = True
+            self.application.draining = True
         if self._orders.reloads != self._reloads:
             self._reloads = self._orders.reloads
             self._start_reload()
@@ -85,10 +88,10 @@ class Worker(Application):
         """Record each second, also without requests, the store and the dataset in use."""
         self._slot.is_unusable = problem is not None
         if self._engine.generation != self._reported:  # ``watch`` installed it
-            self.backend = self.new_backend()
+            self._report()
 
-    def end(self) -> None:
-        """Close the accounts."""
+    def __rsgi_del__(self, _loop: AbstractEventLoop) -> None:
+        """Close the accounts; Granian calls it after the last answer."""
         self._ended = True
         self._slot.beats = 0
         try:
@@ -102,14 +105,14 @@ class Worker(Application):
         On a thread: the new dataset is verified first while requests are answered.
         """
         # Not a daemon: Python aborts if such a thread is in Arrow when the process ends.
-        if not self.draining:
+        if not self.application.draining:
             Thread(target=self._reload, name="geolookup-reload").start()
 
     def _reload(self) -> None:
         try:
             plans = read_plans(self._settings.plans)
             if self._engine.reload():
-                self.backend = self.new_backend()
+                self._report()
             self._accounts.plans = plans
         # OSError: the dataset was renamed during the reload. RuntimeError: no more threads, or the
         # pools of threads refuse work because the process ends.
@@ -117,34 +120,16 @@ class Worker(Application):
             if not self._ended:
                 _log.error("not reloaded: %s", str(error) or type(error).__name__)
 
-    def new_backend(self) -> Backend:
-        """Return the backend for the current generation; log a new generation once."""
+    def _report(self) -> None:
+        """Answer from the current generation; log a new one once."""
+        self.application.refresh()
         generation = self._engine.generation
-        with self._report_lock:  # a request may notice it before the thread that reloaded
+        with self._report_lock:  # the thread that reloads and the one that notes may both notice it
             if generation != self._reported:
                 self._reported = generation
                 self._slot.generation = generation.encode()
                 self._slot.written = _write_time(self._engine.path / _MANIFEST)
                 _log.info("answering from generation %s", short_id(generation))
-        answers = Answers(generation, stale=self._engine.stale)
-        return Backend(self._lookups, self._gate, answers)
-
-
-class CrossOriginWorker(Worker):
-    """A worker whose answers pages of other origins may read."""
-
-    def __init__(self, settings: Settings, shared: Shared, number: int) -> None:
-        super().__init__(settings, shared, number)
-        self._origins = Origins(settings.cors)
-
-    def final_headers(self, scope: Scope, headers: list[Header]) -> list[Header]:
-        """Return the headers of an answer, and the headers of CORS."""
-        return super().final_headers(scope, [*headers, *self._origins.headers(scope.headers)])
-
-    def other_method(self, scope: Scope) -> Answer:
-        """Return the answer to a preflight request, else 405."""
-        answer = self._origins.preflight(scope.method, scope.headers)
-        return super().other_method(scope) if answer is None else answer
 
 
 def load(settings: Settings, shared: Shared, number: int) -> Worker:
@@ -152,8 +137,7 @@ def load(settings: Settings, shared: Shared, number: int) -> Worker:
     # A forked worker inherits the server's handler. Until it has Granian's, it may end at once.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
-        worker = CrossOriginWorker if settings.cors else Worker
-        return worker(settings, shared, number)
+        return Worker(settings, shared, number)
     except GeoLookupError as error:
         _log.error("%s", error)
         sys.exit(1)

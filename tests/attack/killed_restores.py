@@ -24,6 +24,12 @@ from tests.internals.gate import back_up
 _ACCOUNTS, _KILLS = 2_000, 60
 #: Seconds in which a restore ends, more than its interpreter takes to start.
 _LONGEST = 0.9
+_MORE = f"""
+WITH RECURSIVE number(id) AS (SELECT 2 UNION ALL SELECT id + 1 FROM number WHERE id < {_ACCOUNTS})
+INSERT INTO account (id, name, plan, created)
+SELECT number.id, name || ' ' || number.id, plan, created FROM number, account;
+INSERT INTO run (account, used) SELECT id, 0 FROM account WHERE id > 1;
+"""  # noqa: S608 - a constant
 
 
 def attack() -> None:
@@ -38,22 +44,13 @@ def attack() -> None:
 
 def _backup(store: Store, folder: Path, name: str) -> Path:
     """Return a backup whose accounts all begin with a name."""
-    origin = folder / f"{name}.db"
-    with open_accounts(f"sqlite:///{origin}", store.plans) as accounts:
-        accounts.create_key(f"{name} 1", "endless")
-    with closing(sqlite3.connect(origin)) as db:
-        more = [(f"{name} {number}",) for number in range(2, _ACCOUNTS + 1)]
-        db.executemany("INSERT INTO account (name, plan, created) VALUES (?, 'endless', 0)", more)
-        db.commit()
-    back_up(f"sqlite:///{origin}", folder / name)
+    origin = f"sqlite:///{folder}/{name}.db"
+    with open_accounts(origin, store.plans) as accounts:
+        accounts.create_key(name, "endless")
+    back_up(origin, folder / name)
+    with closing(sqlite3.connect(folder / name)) as db:
+        db.executescript(_MORE)
     return folder / name
-
-
-def _restore(store: Store, backup: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "geolookup", "accounts", "restore", str(backup)]
-    command += ["--accounts", store.url]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
 
 
 def _kill(store: Store, backups: list[Path]) -> None:
@@ -61,14 +58,15 @@ def _kill(store: Store, backups: list[Path]) -> None:
     with open_accounts(store.url, store.plans) as accounts:
         before = len(accounts.log())
         for number in range(_KILLS):
-            process = _restore(store, backups[number % 2])
+            command = [sys.executable, "-m", "geolookup", "accounts", "restore"]
+            command += [str(backups[number % 2]), "--accounts", store.url]
+            process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
             time.sleep(rng.uniform(0, _LONGEST))
             process.kill()
-            process.communicate()
-            restored += process.returncode == 0
-            names = {usage.name.partition(" ")[0] for usage in accounts.usage()}
-            assert len(names) == 1, names
-            assert len(accounts.usage()) in (1, _ACCOUNTS)
+            restored += process.wait() == 0
+            names = [usage.name.partition(" ")[0] for usage in accounts.usage()]
+            assert len({*names}) == 1, {*names}
+            assert len(names) in (1, _ACCOUNTS)
         entries = len(accounts.log()) - before
     print(f"{_KILLS} kills: {restored} restores had ended, {entries} are in the audit log")
     # One that is killed after its commit is in the log, and did not end by itself.

@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import random
+import signal
 from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
 
 import geolookup
-from tests.cli.program import pipe, run
+from tests.cli.program import held, pipe, run
 from tests.cli.terminals import terminal
 from tests.conftest import Build
 from tests.internals.contract import FIELDS
+from tests.servers import PATIENCE
 
 AT = 1_795_132_800
 ADDRESSES = b"8.8.8.8\n\n10.0.0.1\n  \nno address\n1.1.1.1"
@@ -46,15 +48,11 @@ def test_one_address_has_the_answer_of_the_command(address: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("8.8.8.8",), ("lookup", "8.8.8.8")])
-def test_an_interrupted_lookup_has_no_traceback(
-    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_arguments: object, **_options: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(geolookup, "open", interrupt)
-    done = run(*arguments)
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "\nAborted!\n")
+def test_an_interrupted_lookup_has_no_traceback(arguments: tuple[str, ...]) -> None:
+    with held("open", "manifest.json", *arguments) as process:
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=PATIENCE) == (b"", b"")
+    assert process.returncode == 128 + signal.SIGINT
 
 
 def test_chosen_fields_are_in_an_envelope_or_in_columns() -> None:

@@ -85,7 +85,7 @@ CASES = {
     "grep --where x=1": "--where: no field 'x'",
     "grep --not country=UK": "--not: 'UK' is not an ISO 3166 code",
     "annotate --template {ip}": "--template: ip follows from the address or the time, and is not",
-    "annotate --color red": "--color is 'red'; known are auto, always, never",
+    "annotate --color red": "--color: 'red' is not one of 'auto', 'always', 'never'; ",
     "annotate absent": "absent",
     # prefixes and exports
     PREFIXES + "locaton.country_code=AT": "no field 'locaton.country_code'; did you mean ",
@@ -190,10 +190,9 @@ CASES = {
     "Summarise": "did you mean 'summarize'?",
     "backup": "no command 'backup'; did you mean 'accounts backup'?",
     "keys": "did you mean 'mirror keys' or 'accounts keys'?",
-    "--dataset nowhere --fields location plans": "did you mean 'accounts plans'?",
     "existing.csv": "existing.csv -o OUTPUT'",
     "recipe.toml": "recipe.toml -o DIR'",
-    "data": "is a folder, not a command; for a dataset run 'geolookup info data'",
+    "data": "data is not a command; run 'geolookup info data' or 'geolookup -d data IP'",
     "--dataset data info": "as in: geolookup info --help",
 }
 

@@ -1,8 +1,9 @@
-"""Backups that someone changed: refused in one line, and the live accounts stay."""
+"""Backups: those that someone changed are refused in one line, and the live accounts stay."""
 
 from __future__ import annotations
 
 import sqlite3
+import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from geolookup.errors import AccountsError
 from geolookup.gate import open_accounts
+from tests.cli.program import umask
 from tests.damage import limited_files
 from tests.gate.conftest import Open
 from tests.internals.gate import AccountsFile, back_up, restore
@@ -18,12 +20,14 @@ from tests.internals.gate import AccountsFile, back_up, restore
 FORGED = {
     "CREATE TRIGGER more AFTER INSERT ON key BEGIN DELETE FROM log; END": "trigger 'more'",
     "CREATE TABLE more (a)": "table 'more'",
-    "DROP TABLE run; CREATE VIEW run AS SELECT 1 AS account": "'run'",
+    "DROP TABLE run; CREATE VIEW run AS SELECT 1 AS account, 2 AS used, 3 AS stamp": "'run'",
     "ALTER TABLE account ADD COLUMN more": "table 'account'",
     "DROP TABLE log": "table 'log'",
     "PRAGMA application_id = 1": "not an accounts file",
     "PRAGMA user_version = 2": "version 2",
-    "DELETE FROM account": "a key without its account",
+    "DELETE FROM account": "a key or a run without its account",
+    "INSERT INTO run VALUES (9, 0, 0)": "a key or a run without its account",
+    "DELETE FROM run WHERE account = 2": "has an account without its usage",
     "UPDATE account SET name = 'a' || char(27) || '[2J' WHERE id = 1": r"'a\x1b[2J'",
     "UPDATE account SET plan = ' '": "' '",
     "UPDATE log SET detail = char(0x202e)": r"'\u202e'",
@@ -31,14 +35,39 @@ FORGED = {
 }
 #: Values that the schema refuses, unless the program that writes them says otherwise.
 INVALID = (
-    *("account SET used = -1", "account SET used = 0.5", "account SET used = 'many'"),
+    *("run SET used = -1", "run SET used = 0.5", "run SET used = 'many'"),
     *("account SET id = 0 WHERE id = 1", "account SET name = x'41' WHERE id = 1"),
-    *("account SET used = 1 << 53", "key SET created = 1 << 62", "key SET expires = 'now'"),
+    *(
+        "run SET used = 1 << 53",
+        "run SET stamp = x'00'",
+        "key SET created = 1 << 62",
+        "key SET expires = 'now'",
+    ),
     *("key SET digest = substr(digest, 2)", "key SET digest = hex(randomblob(16))"),
     *("key SET environment = 'prod'", "key SET revoked = 2"),
     *("log SET action = 'deleted'", "log SET uid = -1", "log SET uid = 1 << 33"),
     *("log SET at = x'00'", "log SET key = '192.0.2.1'", "log SET detail = x'00'"),
 )
+#: What a value may be at most, and at least.
+BOUNDS = (
+    "UPDATE account SET created = 253402300799999999, name = hex(zeroblob(99)) || id",
+    "UPDATE key SET created = -62135596800000000, expires = 253402300799999999, revoked = 1",
+    "UPDATE log SET account = NULL, uid = 0, user = '', detail = hex(zeroblob(500)), key = NULL",
+    "UPDATE run SET used = (1 << 53) - 1, stamp = 0",
+    "UPDATE key SET expires = NULL; UPDATE log SET uid = (1 << 32) - 1, detail = NULL",
+    "DELETE FROM key; DELETE FROM run; DELETE FROM account; DELETE FROM log",
+)
+MANY_ACCOUNTS = """
+WITH RECURSIVE number(id) AS (SELECT 10 UNION ALL SELECT id + 1 FROM number WHERE id < 2000)
+INSERT INTO account (id, name, plan, created)
+SELECT number.id, 'account ' || number.id, plan, created FROM number, account WHERE account.id = 1;
+INSERT INTO run (account, used) SELECT id, 0 FROM account WHERE id >= 10;
+"""
+
+
+def run(file: Path, script: str) -> None:
+    with closing(sqlite3.connect(file)) as db:
+        db.executescript(f"PRAGMA ignore_check_constraints = on; {script}")
 
 
 def dump(file: Path) -> list[str]:
@@ -53,24 +82,19 @@ def url(file: Path) -> str:
 
 @pytest.fixture
 def backup(url: str, tmp_path: Path, worker: Open) -> Path:
-    """A backup of two accounts; a third was created later."""
+    """A backup of two accounts in use; a third was created later."""
     accounts = worker()
     for name in ("Acme", "Other"):
         accounts.create_key(name, "mid")
-    back_up(url, tmp_path / "backup")
+    assert back_up(url, tmp_path / "backup") == "accounts: 2, keys: 2"
     accounts.create_key("Late", "mid")
     accounts.close()
     return tmp_path / "backup"
 
 
-def forge(backup: Path, script: str) -> None:
-    with closing(sqlite3.connect(backup)) as db:
-        db.executescript(f"PRAGMA ignore_check_constraints = on; {script}")
-
-
 @pytest.mark.parametrize("script", [*FORGED, *(f"UPDATE {change}" for change in INVALID)])
 def test_a_forged_backup_changes_nothing(script: str, backup: Path, url: str, file: Path) -> None:
-    forge(backup, script)
+    run(backup, script)
     before, fresh = dump(file), file.with_name("fresh.db")
     for target in (url, f"sqlite:///{fresh}"):
         with pytest.raises(AccountsError) as refused:
@@ -92,27 +116,9 @@ def test_another_program_writes_no_invalid_row(change: str, backup: Path) -> Non
         db.execute(f"UPDATE {change}")
 
 
-#: What a value may be at most, and at least.
-BOUNDS = (
-    (
-        "UPDATE account SET id = 1 << 53 WHERE id = 2; UPDATE key SET account = 1 << 53"
-        " WHERE account = 2; UPDATE account SET used = (1 << 53) - 1"
-    ),
-    (
-        "UPDATE account SET used = 0, created = 253402300799999999, name = id || hex(zeroblob(99))"
-        " || 'a'"
-    ),
-    "UPDATE key SET created = -62135596800000000, expires = 253402300799999999, revoked = 1",
-    "UPDATE key SET expires = NULL; UPDATE log SET key = NULL, uid = NULL, detail = NULL",
-    "UPDATE log SET account = NULL, uid = 0, user = '', detail = hex(zeroblob(500))",
-    "UPDATE log SET uid = (1 << 32) - 1",
-    "DELETE FROM key; DELETE FROM account; DELETE FROM log",
-)
-
-
 @pytest.mark.parametrize("script", BOUNDS)
 def test_values_at_their_bounds_are_restored(script: str, backup: Path, url: str) -> None:
-    forge(backup, script)
+    run(backup, script)
     content = restore(url, backup)
     with open_accounts(url) as accounts:
         assert content == f"accounts: {len(accounts.usage())}, keys: {len(accounts.keys())}"
@@ -129,30 +135,32 @@ def test_a_restore_that_fails_late_changes_nothing(
         with pytest.raises(AccountsError, match=f"{file}: database is locked"):
             restore(url, backup)
     assert dump(file) == before
-    with closing(sqlite3.connect(file)) as db:
-        db.execute("CREATE TRIGGER more AFTER INSERT ON key BEGIN DELETE FROM log; END")
+    run(file, "CREATE TRIGGER more AFTER INSERT ON key BEGIN DELETE FROM log; END")
     before = dump(file)
-    with pytest.raises(AccountsError, match=f"{file}: its trigger 'more'"):
+    problem = f"{file}: its trigger 'more'"
+    with pytest.raises(AccountsError, match=problem):
         restore(url, backup)
+    with pytest.raises(AccountsError, match=problem):
+        back_up(url, file.with_name("new"))
     assert dump(file) == before
+    assert not file.with_name("new").exists()
 
 
-MANY_ACCOUNTS = """
-WITH RECURSIVE number(id) AS (SELECT 10 UNION ALL SELECT id + 1 FROM number WHERE id < 2000)
-INSERT INTO account (id, name, plan, created)
-SELECT number.id, 'account ' || number.id, plan, created FROM number, account WHERE account.id = 1
-"""
-
-
-def test_a_full_disk_changes_nothing(backup: Path, url: str, file: Path, tmp_path: Path) -> None:
+def test_a_full_disk_changes_nothing(backup: Path, url: str, file: Path) -> None:
     """A limit on the size of files stands for the disk; the log's index of 32 KiB still fits."""
-    with closing(sqlite3.connect(backup)) as db:
-        db.executescript(MANY_ACCOUNTS)
-    before, names = dump(file), {path.name for path in tmp_path.iterdir()}
-    for target in (file, tmp_path / "fresh.db"):
+    run(backup, MANY_ACCOUNTS)
+    before, fresh = dump(file), file.with_name("fresh.db")
+    for target in (file, fresh):
         with limited_files(40_000), pytest.raises(AccountsError) as refused:
             restore(f"sqlite:///{target}", backup)
         assert str(refused.value).startswith(f"{target}: ")
         assert "\n" not in str(refused.value)
         assert dump(file) == before
-        assert {path.name for path in tmp_path.iterdir()} == names
+    # A missing file is an empty one now, which no service takes for accounts, until it is restored.
+    with open_accounts(f"sqlite:///{fresh}") as accounts, pytest.raises(AccountsError, match="not"):
+        accounts.keys()
+    with umask(0):
+        restore(f"sqlite:///{fresh}", backup)
+    (entry,) = {*dump(fresh)} - {*dump(backup)}
+    assert "'restored'" in entry
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (fresh, backup)] == [0o600] * 2

@@ -48,7 +48,6 @@ _names = itertools.count()
 @pytest.fixture(params=["rings", "runs", "script"])
 def url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of a store that counts in one of the ways."""
-    monkeypatch.setattr(sqlite_admission, "MAX_RING", 0 if request.param == "runs" else 10**6)
     kept: str = request.getfixturevalue("emptied" if request.param == "script" else "file_url")
     return kept
 
@@ -155,7 +154,6 @@ def test_the_method_of_a_plan_follows_its_rate(worker: Open, clock: FakeClock) -
 def test_requests_of_many_plans_and_accounts_are_decided_together(
     worker: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_admission, "MAX_RING", 3)
     accounts = worker()
     requests = [
         Requests(account(accounts), Plan(f"{rate} {quota}", rate, quota), number)

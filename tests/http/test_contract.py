@@ -98,6 +98,7 @@ def test_20002(server: Server, key: str, sample: geolookup.Engine) -> None:
     """Also for a good key beside another."""
     single = [(text,) for text in ("", "x", "geo_live_" + "a" * 40, "k\xe9y", "a" * 9000)]
     pairs = [pair for other in (key, "x", "") for pair in ((key, other), (other, key))]
+    pairs.append(("k\xe9y", key))
     for keys in (*single, *pairs):
         headers = [line for api_key in keys for line in with_key(api_key)]
         is_error(server.ask("?ip=8.8.8.8", headers), 20002, sample)

@@ -37,7 +37,7 @@ def of_cors(reply: Reply) -> dict[str, str]:
 def preflight(server: Server, *lines: str, path: str = PATH, method: str = "OPTIONS") -> Reply:
     """Ask as browsers do before a GET with the header X-API-Key."""
     head = (f"{method} {path} HTTP/1.1", "Host: x", *lines, "", "")
-    return server.raw("\r\n".join(head).encode())
+    return server.raw("\r\n".join(head).encode("latin-1"))
 
 
 ASKED = ("Access-Control-Request-Method: GET", "Access-Control-Request-Headers: x-api-key")
@@ -69,6 +69,7 @@ def test_a_preflight_needs_no_key_and_counts_nothing(sharing: Server, store: Sto
         [f"Origin: {APP}/"],
         [f"Origin: {APP}.other.example"],
         [f"Origin: {APP}", f"Origin: {APP}"],
+        ["Origin: \xe9", f"Origin: {APP}"],
     ],
 )
 def test_other_origins_are_allowed_nothing(sharing: Server, key: str, lines: list[str]) -> None:

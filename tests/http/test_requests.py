@@ -67,7 +67,7 @@ def test_a_long_query_costs_what_a_short_one_does(monkeypatch: pytest.MonkeyPatc
         decoded.append(text)
         return unquote_plus(text)
 
-    monkeypatch.setattr("geolookup.http.application.unquote_plus", decode)
+    monkeypatch.setattr("geolookup.http.requests.unquote_plus", decode)
     for query, values in (
         ("%61=%62&" * 2_000 + "ip=%38", ["%38"]),
         ("%69%70=%38", ["%38"]),
@@ -157,11 +157,15 @@ def test_a_request_states_one_host(server: Server, key: str) -> None:
         ("1.1", "", 400),
         ("1.1", "Host:\r\n", 400),
         ("1.1", "Host: x\r\nHost: x\r\n", 400),
+        ("1.1", "Host: \xe9\r\n", 400),
+        ("1.1", "Host: \xe9\r\nHost: x\r\n", 400),
         ("1.0", "", 200),
+        ("1.0", "Host: \xe9\r\n", 400),
         ("1.0", "Host: x\r\nhost: y\r\n", 400),
     ):
         for path, whole in ((f"{PATH}?ip=8.8.8.8", 200), ("/", 404)):
-            reply = server.raw(f"GET {path} HTTP/{version}\r\n{hosts}{remainder}".encode())
+            head = f"GET {path} HTTP/{version}\r\n{hosts}{remainder}"
+            reply = server.raw(head.encode("latin-1"))
             assert reply.status == (whole if status == 200 else 400), (version, hosts)
 
 

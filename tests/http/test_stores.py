@@ -99,10 +99,10 @@ def test_failures_are_logged_once_a_second(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every request may cause one."""
-    backend, host = Mock(), Mock(**{"get_all.return_value": ["x"]})
+    gate, host = Mock(), Mock(**{"get_all.return_value": ["x"]})
     failed = AccountsError("store", "gone", "wait")
-    backend.gate.admit = lambda _keys, asked, decided: decided(asked, [failed] * len(asked))
-    service = application.Application(backend, Mock(), Mock())
+    gate.admit = lambda _keys, asked, decided: decided(asked, [failed] * len(asked))
+    service = application.Application(Mock(), gate, Mock(), Mock())
     request = Mock(path=application.PATH, method="GET", headers=host), Mock(), 0
     for now, lines in ((5.0, 1), (5.9, 1), (6.0, 2), (6.5, 2)):
         monkeypatch.setattr(application, "monotonic", lambda now=now: now)
