@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from threading import Event, RLock, Thread
 from typing import TextIO
 
-from geolookup.errors import line_text
+from geolookup.errors import count_text, line_text
 from geolookup.terminal import own_sequence
 
 _INTERVAL = 0.1  # seconds between two drawings
@@ -90,7 +90,7 @@ class Progress:
         from datetime import timedelta
 
         passed = max(self.seconds, 1e-9)
-        text = f"{rows:,} rows  {rows / passed:,.0f} rows/s"
+        text = f"{count_text(rows, 'row')}  {rows / passed:,.0f} rows/s"
         if fraction:  # 20 s for a quarter: 80 s in all, 60 s left
             text += f"  {timedelta(seconds=max(round(passed / fraction - passed), 0))} left"
         self._draw_if_due(lambda: text)
@@ -125,7 +125,7 @@ class Progress:
             self._stream.flush()
 
     def _text(self) -> str:
-        rows = f"{self._rows:,} rows  " if self._rows else ""
+        rows = f"{count_text(self._rows, 'row')}  " if self._rows else ""
         then = f", then {self._next}" if self._next else ""
         return f"{self._stage}  {rows}{self._bytes}{self.seconds:.1f} s{then}"
 

@@ -15,7 +15,7 @@ from geolookup.cli import json_text, options, text_of
 from geolookup.cli.command import command, group
 from geolookup.cli.terminal_text import print_table
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import short_id
+from geolookup.errors import counts_text, short_id
 
 if TYPE_CHECKING:
     from geolookup.dataset.coverage import KnownAddresses
@@ -76,7 +76,7 @@ def _dataset_lines(
     yield f"age         {metadata.age}"
     yield f"kernel      {kernel}"
     yield f"time zones  {metadata.time_zones}"
-    yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
+    yield f"counts      {counts_text(metadata.counts)}"
     yield f"private     {', '.join(private) or 'no own column'}"
 
 

@@ -142,8 +142,9 @@ def _document(summary: Summary, by: tuple[Field, ...], top: int) -> dict[str, An
     from geolookup.files.summarize import KINDS
     from geolookup.tables.take import of_table
 
-    kinds = {field.path: (field,) for field in by}
-    kinds = kinds or {kind: of_table(paths) for kind, paths in KINDS.items()}
+    kinds = {kind: of_table(paths) for kind, paths in KINDS.items()}
+    if by:
+        kinds = {field.path: (field,) for field in by}
     document: dict[str, Any] = {**summary.totals()}
     for kind, fields in kinds.items():
         counts = summary.by_fields(fields)

@@ -14,7 +14,7 @@ _LONGEST_LINE = 1_000
 
 def is_name(value: object) -> bool:
     """Return whether a value can be the name of an account or a plan."""
-    return is_line(value) and 0 < len(str(value).strip()) <= len(str(value)) <= _LONGEST_NAME
+    return is_line(value) and str(value).strip() == value and 0 < len(value) <= _LONGEST_NAME
 
 
 def is_line(value: object) -> bool:
@@ -31,5 +31,5 @@ def refusal(kind: str, name: str) -> str:
     """Return the message for a name that is refused."""
     return (
         f"{short_repr(name)} is not a name of {kind}; write 1 to {_LONGEST_NAME} characters,"
-        " no control or bidirectional characters"
+        " no spaces around, no control or bidirectional characters"
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from geolookup.contract.address import BITS
 from geolookup.dataset.intervals import U64
+from geolookup.errors import count_text
 from geolookup.pictures import wording
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
@@ -94,10 +95,9 @@ def _notes(whole: AddressMap, pixel_bits: int, range_bits: int) -> Iterator[str]
     space = whole.space
     width = BITS[space.family]
     if space.family == 6:
-        yield (
-            f"Most of IPv6 is empty. The map shows the {len(space.blocks):,} prefixes of "
-            f"/{width - space.block_bits} that hold known addresses, one after the other."
-        )
+        prefixes = (f"{noun} of /{width - space.block_bits}" for noun in ("prefix", "prefixes"))
+        shown = count_text(len(space.blocks), *prefixes)
+        yield f"Most of IPv6 is empty. The map shows {shown} with known addresses."
     yield f"A pixel is a /{width - pixel_bits} and has the colour of its first address."
     if range_bits:
         yield f"The cursor shows the answer of the first address of a /{width - range_bits}."

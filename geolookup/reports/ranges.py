@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
-from geolookup.errors import line_text
+from geolookup.errors import count_text, line_text
 from geolookup.pictures import wording
 from geolookup.progress import stage
 from geolookup.reports.changes import Difference
@@ -47,8 +47,8 @@ def ranges_section(difference: Difference, rows: str | None = None) -> Section |
     if not counts:
         return None
     note = " ".join(
-        f"IPv{family}: {len(listed):,} of {counts[family]:,} ranges whose country, region, city "
-        f"or AS differs, with {_share(listed, addresses[family])} of the addresses in them."
+        f"IPv{family}: {len(listed):,} of {count_text(counts[family], 'range')} whose country, "
+        f"region, city or AS differs, with {_share(listed, addresses[family])} of their addresses."
         for family, listed in largest.items()
     )
     tables = list(map(_table, largest, largest.values()))

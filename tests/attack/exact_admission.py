@@ -1,7 +1,7 @@
 """Services of 1, 2 and 4 workers, some killed under load: no request more than rate and quota.
 
-Each run is a new account that 12 clients use up over HTTP, on a plan with a ring and on one with
-runs, in a file and in Redis. A kill may lose answers: the store counted the requests in progress.
+Each run is a new account that 12 clients use up over HTTP, on a slow plan and on a fast one, in a
+file and in Redis. A kill may lose answers: the store counted the requests in progress.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from tests.http.test_watchdog import workers as started_workers
 from tests.servers import redis
 
 _CLIENTS = 12
-#: Requests a second and in all, by plan: the first has a ring, the second runs.
-_PLANS = {"ring": (100, 400), "runs": (500, 2_500)}
+#: Requests a second and in all, by plan.
+_PLANS = {"slow": (100, 400), "fast": (500, 2_500)}
 #: Seconds between two kills.
 _PAUSE = 0.6
 Moments = list[tuple[int, int]]
@@ -47,7 +47,7 @@ def attack(counts: tuple[int, ...] = (1, 2, 4)) -> None:
         urls = f"sqlite:///{folder}/accounts.db", stack.enter_context(redis(folder)).url
         for url, workers in product(urls, counts):
             store = Store(url, plans)
-            store.key("ring")  # a service does not start without accounts
+            store.key("slow")  # a service does not start without accounts
             with serving(store, folder, workers=workers) as server:
                 for plan, has_kills in product(_PLANS, (False, True)):
                     _run(server, store, plan, workers, has_kills=has_kills)

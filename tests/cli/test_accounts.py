@@ -167,7 +167,7 @@ def test_plans_are_listed(tmp_path: Path) -> None:
     plans = tmp_path / "plans.toml"
     plans.write_text("[plan.big]\nrate = 12345\n", encoding="utf-8")
     assert run("accounts", "plans", "--plans", str(plans)).stdout.splitlines() == [
-        "free             5/s, 2,000 requests",
-        "paid             25/s, no quota",
-        "big              12,345/s, no quota",
+        "free  5/s       2,000 requests",
+        "paid  25/s      no quota",
+        "big   12,345/s  no quota",
     ]
