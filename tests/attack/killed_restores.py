@@ -17,40 +17,28 @@ from tempfile import TemporaryDirectory
 
 from geolookup.gate import open_accounts
 from tests.conftest import ROOT
+from tests.gate.conftest import MORE_ACCOUNTS
 from tests.http.serving import Store, serving, sqlite_store
 from tests.internals.gate import back_up
 
-#: Accounts in each of the two backups, and restores that are killed.
-_ACCOUNTS, _KILLS = 2_000, 60
-#: Seconds in which a restore ends, more than its interpreter takes to start.
-_LONGEST = 0.9
-_MORE = f"""
-WITH RECURSIVE number(id) AS (SELECT 2 UNION ALL SELECT id + 1 FROM number WHERE id < {_ACCOUNTS})
-INSERT INTO account (id, name, plan, created)
-SELECT number.id, name || ' ' || number.id, plan, created FROM number, account;
-INSERT INTO run (account, used) SELECT id, 0 FROM account WHERE id > 1;
-"""  # noqa: S608 - a constant
+#: Restores that are killed, and the seconds in which one ends: more than its interpreter takes.
+_KILLS, _LONGEST = 60, 0.9
 
 
 def attack() -> None:
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
         store = sqlite_store(folder)
-        backups = [_backup(store, folder, name) for name in ("first", "second")]
+        for name in ("first", "second"):
+            origin = f"sqlite:///{folder}/{name}.db"
+            with open_accounts(origin, store.plans) as accounts:
+                accounts.create_key(name, "endless")
+            back_up(origin, folder / name)
+            with closing(sqlite3.connect(folder / name)) as db:
+                db.executescript(MORE_ACCOUNTS)
         store.key()  # a service does not start without accounts
         with serving(store, folder, workers=2):
-            _kill(store, backups)
-
-
-def _backup(store: Store, folder: Path, name: str) -> Path:
-    """Return a backup whose accounts all begin with a name."""
-    origin = f"sqlite:///{folder}/{name}.db"
-    with open_accounts(origin, store.plans) as accounts:
-        accounts.create_key(name, "endless")
-    back_up(origin, folder / name)
-    with closing(sqlite3.connect(folder / name)) as db:
-        db.executescript(_MORE)
-    return folder / name
+            _kill(store, [folder / "first", folder / "second"])
 
 
 def _kill(store: Store, backups: list[Path]) -> None:
@@ -66,7 +54,7 @@ def _kill(store: Store, backups: list[Path]) -> None:
             restored += process.wait() == 0
             names = [usage.name.partition(" ")[0] for usage in accounts.usage()]
             assert len({*names}) == 1, {*names}
-            assert len(names) in (1, _ACCOUNTS)
+            assert len(names) in (1, 2_000)
         entries = len(accounts.log()) - before
     print(f"{_KILLS} kills: {restored} restores had ended, {entries} are in the audit log")
     # One that is killed after its commit is in the log, and did not end by itself.
