@@ -1,4 +1,4 @@
-"""The gate: microseconds of one decision, by the kind of plan and of answer.
+"""The gate: microseconds of one decision, by the number of keys and the kind of answer.
 
 Strategy: in each round every kind decides as often as its plans allow within a second, spread over
 the keys; the kinds take turns, and the median round counts. A pause of a second between
@@ -24,17 +24,17 @@ from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.group_commit import GroupCommit
 
 KEYS, TOGETHER = 400, 32
-#: Decisions a second on each key of a slow plan; below its rate.
+#: Decisions a second on each of many keys; below their rate.
 _A_KEY = 50
 #: The last is for refusals.
 _PLANS = "".join(
     f"[plan.{name}]\nrate = {rate}\n"
     for name, rate in {"fast": 1_000_000, "slow": 100, "one": 1}.items()
 )
-FAST = "plan above 100/s"
-FAST_TOGETHER = f"{FAST}, {TOGETHER} requests of a key together"
-SLOW = "plan up to 100/s"
-SLOW_TOGETHER = f"{SLOW}, requests of {TOGETHER} keys together"
+ONE_KEY = "one key"
+ONE_KEY_TOGETHER = f"{ONE_KEY}, {TOGETHER} requests together"
+MANY_KEYS = f"{KEYS} keys at 100/s"
+MANY_KEYS_TOGETHER = f"{MANY_KEYS}, requests of {TOGETHER} keys together"
 REFUSED = "refused"
 
 
@@ -94,10 +94,10 @@ def cases(accounts: Accounts, keys: int, fast: int) -> Iterator[Case]:
 
     fast_key, single, together = create("fast", 1), create("slow", keys), create("slow", keys)
     (one,) = create("one", 1)
-    yield Case(FAST, lambda: admit(accounts, fast_key, fast // TOGETHER))
-    yield Case(FAST_TOGETHER, lambda: admit_together(accounts, fast_key * fast, 1))
-    yield Case(SLOW, lambda: admit(accounts, single, _A_KEY))
-    yield Case(SLOW_TOGETHER, lambda: admit_together(accounts, together, _A_KEY))
+    yield Case(ONE_KEY, lambda: admit(accounts, fast_key, fast // TOGETHER))
+    yield Case(ONE_KEY_TOGETHER, lambda: admit_together(accounts, fast_key * fast, 1))
+    yield Case(MANY_KEYS, lambda: admit(accounts, single, _A_KEY))
+    yield Case(MANY_KEYS_TOGETHER, lambda: admit_together(accounts, together, _A_KEY))
     yield Case(REFUSED, lambda: refuse(accounts, one, fast))
 
 
