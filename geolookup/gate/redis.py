@@ -27,7 +27,6 @@ from geolookup.gate.account_store import (
     Decision,
     Entry,
     Key,
-    NewKey,
     Requests,
     Usage,
     wall_clock,
@@ -203,11 +202,11 @@ class RedisStore:
         self._adjust(sent_at, now)
         return list(map(Decision, decisions[::2], decisions[1::2]))
 
-    def add(self, key: NewKey, entry: Entry) -> str:
+    def add(self, key: Key, entry: Entry) -> str:
         """Add and log a key if its account has the same plan or is new; return the plan."""
         ends = 0 if key.expires is None else max(1, key.expires)  # 0: never
-        values = [key.digest.hex(), *key[1:5], ends, json.dumps(entry)]
-        return str(self._server.run(self._add, [], values), "utf-8")
+        values = [key.digest.hex(), key.environment, key.name, key.plan, key.created, ends]
+        return str(self._server.run(self._add, [], [*values, json.dumps(entry)]), "utf-8")
 
     def keys(self) -> list[Key]:
         """Return all keys, oldest first."""

@@ -17,11 +17,13 @@ from redis.commands.core import Script
 from redis.retry import Retry
 
 from geolookup.errors import AccountsError
-from geolookup.gate.store_health import Outage
+from geolookup.gate.store_health import PAUSE, Outage
 from geolookup.gate.store_url import PASSWORD, PASSWORD_FILE, redis_password, split
 
 #: Seconds until a silent server counts as unreachable.
 _TIMEOUT = 1.0
+#: Seconds of an outage: the next probe connects and waits for an answer, with time for its thread.
+_REMEMBERED = PAUSE + 2 * _TIMEOUT + 0.5
 #: Milliseconds of one wait for the disk, below the timeout, and the number of waits.
 _SYNC_WAIT, _SYNC_WAITS = 500, 10
 #: Settings that make a server lose or evict acknowledged writes, and the setting to use.
@@ -58,7 +60,7 @@ class RedisServer:
     def __init__(self, url: str) -> None:
         self._client = _client(url)
         self.name = _without_password(self._client)
-        self._outage = Outage()
+        self._outage = Outage(_REMEMBERED)
 
     def script(self, text: str) -> Script:
         """Return a script, to be loaded when it first runs."""
@@ -132,18 +134,13 @@ class RedisServer:
 
     def probe(self, script: Script) -> None:
         """Run a script without arguments, also while others fail at once."""
-        self._outage.hold(2 * _TIMEOUT)  # to connect, and to be answered
         with self._errors():
-            try:
-                script()
-            except redis.ResponseError:
-                self._outage.over()
-                raise
-            self._outage.over()
+            script()
+        self._outage.over()
 
     def after_fork(self) -> None:
         """Reset the state of the parent in a child process."""
-        self._outage = Outage()
+        self._outage = Outage(_REMEMBERED)
 
     def close(self) -> None:
         """Close the connections."""

@@ -21,7 +21,7 @@ from tests.gate.turns import decisions
 from tests.internals.gate import (
     AccountsFile,
     GroupCommit,
-    NewKey,
+    Key,
     audit,
     make,
     store_health,
@@ -151,7 +151,7 @@ def test_an_interrupted_change_leaves_nothing_behind(
     """No key, and no transaction that another process would wait for."""
     with Worker(f"sqlite:///{file}", plans, wall_clock) as accounts:
         store = accounts.store
-        new = NewKey(Interrupting(), "live", "Half", "free", 1, None)
+        new = Key(Interrupting(), "live", 0, "Half", "free", 1, None)
         entry = audit.creation(new)
         for change in (
             lambda: store.revoke(new.digest, entry),
@@ -162,23 +162,6 @@ def test_an_interrupted_change_leaves_nothing_behind(
             assert len(accounts.usage()) == len(made)
             with closing(sqlite3.connect(file, 0, isolation_level=None)) as other:
                 other.execute("BEGIN IMMEDIATE")
-
-
-def test_a_failure_is_held_until_a_probe_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A probe of 2 seconds begins at 1001; another one that begins too late holds nothing."""
-    now = 1000.0
-    monkeypatch.setattr(store_health, "monotonic", lambda: now)
-    outage = store_health.Outage()
-    outage.note(AccountsError("redis://localhost", "no answer", "start it"))
-    now = 1001.0
-    outage.hold(2.0)
-    now = 1004.25
-    with pytest.raises(AccountsError, match="no answer"):
-        outage.check()
-    now = 1004.5
-    outage.check()
-    outage.hold(2.0)
-    outage.check()
 
 
 @needs("redis")
@@ -218,7 +201,7 @@ def test_all_share_a_failure(tmp_path: Path, plans: Path, monkeypatch: pytest.Mo
             all_fail(accounts, keys[:1], "redis://127.0.0.1")
             assert noted.call_count == 1
             server.answer()
-            monkeypatch.setattr(store_health, "monotonic", lambda: 1001.5)
+            monkeypatch.setattr(store_health, "monotonic", lambda: 1003.5)
             until_admitted(accounts, keys)
 
 
