@@ -10,7 +10,7 @@ from os import PathLike, fspath
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import ClassVar
 
 #: The remedy for a dataset that is damaged or of another format version.
@@ -21,6 +21,8 @@ CONTROLS = {
     *(*range(0x20), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F),
     *(*range(0x2028, 0x202F), *range(0x2066, 0x206A)),
 }
+#: Counts from here on are shortened: IPv6 has 2^128 addresses.
+_LONG = 10**15
 #: The maximum number of names in a hint.
 _LISTED = 40
 
@@ -41,9 +43,29 @@ def line_text(text: str) -> str:
     return escaped.translate({code: ascii(chr(code))[1:-1] for code in CONTROLS})
 
 
+def number_text(count: int) -> str:
+    """Return a count for people: ``12,345``; from 10^15 on ``2^64``, or two digits: ``3.4e38``."""
+    if count < _LONG:
+        return f"{count:,}"
+    power = int(count).bit_length() - 1
+    return f"2^{power}" if count == 1 << power else f"{count:.1e}".replace("e+", "e")
+
+
 def count_text(count: int, noun: str, nouns: str = "") -> str:
     """Return a number with its noun: ``1 row``, ``2 rows``; ``nouns`` is another plural."""
-    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+    return f"{number_text(count)} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
+    """Return counts by their plurals: ``1 country, 4 ipv4 intervals``."""
+    return ", ".join(
+        count_text(count, _singular(nouns), nouns)
+        for nouns, count in ((name.replace("_", " "), count) for name, count in counts.items())
+    )
+
+
+def _singular(nouns: str) -> str:
+    return f"{nouns[:-3]}y" if nouns.endswith("ies") else nouns.removesuffix("s")
 
 
 def listed(texts: Sequence[str], shown: int, more: int = 0) -> str:

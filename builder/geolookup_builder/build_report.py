@@ -9,7 +9,13 @@ from pathlib import Path
 
 from geolookup.dataset.coverage import addresses_text, coverage_lines
 from geolookup.dataset.metadata import Source
-from geolookup.errors import count_text, line_text, listed, short_id
+from geolookup.errors import (
+    count_text,
+    counts_text,
+    line_text,
+    listed,
+    short_id,
+)
 
 #: Kilometres outside a country beyond which coordinates are far.
 FAR_KM = 100
@@ -208,7 +214,7 @@ def dataset_lines(
     counts: Mapping[str, int], coverage: Mapping[str, Mapping[str, int]]
 ) -> Iterator[str]:
     """Yield the counts of a dataset, and the coverage of each layer that a source has."""
-    yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    yield f"dataset {counts_text(counts)}"
     yield from (f"  coverage    {line}" for line in coverage_lines(coverage))
 
 

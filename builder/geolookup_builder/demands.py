@@ -29,7 +29,7 @@ from geolookup.contract.paths import resolve_field
 from geolookup.contract.schema import Schema
 from geolookup.dataset.coverage import known_addresses
 from geolookup.dataset.networks import Network
-from geolookup.errors import BuildError, DiffError, TableFileError, count_text
+from geolookup.errors import BuildError, DiffError, TableFileError, count_text, number_text
 from geolookup.prefixes.condition_values import typed_value
 from geolookup_builder.build_report import Demand
 from geolookup_builder.limits import SHARE, Bound, read_bound
@@ -268,7 +268,9 @@ def _covered(floors: tuple[Floor, ...], dataset: Path, earlier: Path | None) -> 
             # A new own column is not in the earlier dataset.
             of = before[floor.family].with_value.get(path, 0)
             what = f"{floor.family} addresses before"
-        observed = f"{count:,} of {of:,} {what} ({count / of if of else 0:.4%})"
+        observed = (
+            f"{number_text(count)} of {number_text(of)} {what} ({count / of if of else 0:.4%})"
+        )
         # Without any IPv6 value, every share fails. Without one before, nothing is lost.
         least = floor.least.least(of if floor.is_of_before else max(of, 1))
         yield Demand(floor.text, observed, count >= least)

@@ -1,7 +1,7 @@
-"""The formats of ``geolookup lookup``, made from the JSON lines that a kernel writes.
+"""The formats of ``geolookup lookup``: JSON, CSV, and a table for people.
 
-Strategy: a format is a function from the answers of a block to the bytes to print. In a pipe the
-JSON lines are printed unchanged; the other formats parse them.
+Strategy: a kernel writes the answers of a block as JSON lines. In a pipe these are printed
+unchanged. Chosen fields, columns and cells come from one list of values per answer.
 """
 
 from __future__ import annotations
@@ -9,29 +9,43 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from geolookup.cli import json_text
 from geolookup.cli.terminal_text import Table, has_colours, has_flags, style, value_text
-from geolookup.contract.envelope import to_json
-from geolookup.contract.fields import COLUMNS, ERROR_CODE, OWN, value_in
+from geolookup.contract.envelope import success, to_json
+from geolookup.contract.fields import COLUMNS, ERROR_CODE, FIELDS, OWN
+from geolookup.errors import InvalidAddressError
 from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
     from geolookup.cli.address_input import Block
     from geolookup.contract.fields import Field
+    from geolookup.contract.types import Data
     from geolookup.engine import Engine
 
-    #: Turns the JSON lines of a block's answers into the bytes to print.
-    Format = Callable[[bytes, Block], bytes]
-
+#: How the JSON of an error begins.
+FAILURE = b'{"success":false,'
 _TOKEN = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*)'
 )
 _COLOURS = {"key": "blue", "text": "green", "word": "cyan"}
 _UNKNOWN = "-"
+
+
+class Answers(NamedTuple):
+    """The answers of a block as JSON lines; of a damaged dataset there are fewer."""
+
+    lines: bytes
+    block: Block
+    second: int  # the instant of local times
+
+    def items(self) -> Iterator[tuple[bytes, object]]:
+        """Yield the JSON of each answer, and its address."""
+        addresses = (address for _, address in self.block.items())
+        return zip(self.lines.splitlines(), addresses, strict=False)
 
 
 class Question(NamedTuple):
@@ -42,28 +56,22 @@ class Question(NamedTuple):
     clean: bool = False
     compact: bool | None = None
 
-    def envelopes(
-        self, answers: bytes, block: Block, fields: Iterable[Field]
-    ) -> Iterator[tuple[dict[str, Any], object]]:
-        """Yield the envelope of each answer, and its address.
-
-        If a field is an own column, the envelope has these, and the address, as members.
-        """
-        has_own = any(field.group == OWN for field in fields)
-        # Of a damaged dataset there are fewer answers.
-        for line, (_, address) in zip(answers.splitlines(), block.items(), strict=False):
-            envelope = json.loads(line)
-            if has_own:
-                envelope |= {OWN: self.engine.own(address), "ip": str(address)}
-            yield envelope, address
+    def rows(
+        self, answers: Answers, fields: Sequence[Field]
+    ) -> Iterator[tuple[object, dict[str, Any], list[Any]]]:
+        """Yield each address, its error envelope or an empty one, and its values of fields."""
+        items = list(answers.items())
+        paths = tuple(field.path for field in fields if field is not ERROR_CODE)
+        addresses = [address for _, address in items]
+        values = state_of(self.engine).values(addresses, paths, answers.second)
+        for (line, address), known in zip(items, values, strict=True):
+            error = json.loads(line) if line.startswith(FAILURE) else {}
+            code, others = error.get(ERROR_CODE.path), iter(known)
+            yield address, error, [code if of is ERROR_CODE else next(others) for of in fields]
 
 
-def _value(envelope: dict[str, Any], field: Field) -> Any:
-    """Return the value of a field of an answer; None if it has none."""
-    if field is ERROR_CODE:
-        return envelope[field.path]
-    members = envelope if field.group == OWN else envelope["data"]
-    return members and members.get(field.group, members) and value_in(members, field)
+#: Turns answers into the bytes to print.
+Format = Callable[[Answers], bytes]
 
 
 def _json(question: Question) -> Format:
@@ -71,53 +79,44 @@ def _json(question: Question) -> Format:
     fields, compact = question.fields, question.compact
     compact = not sys.stdout.isatty() if compact is None else compact
     if fields is None and compact:
-        return lambda answers, _block: answers
-    paths = None if fields is None else {field.path for field in fields}
+        return lambda answers: answers.lines
     write = _compact if compact else _indent
+    if fields is None:
+        return lambda answers: b"".join(map(write, map(json.loads, answers.lines.splitlines())))
+    columns = state_of(question.engine).dataset.schema.columns
+    chosen = [field for field in columns if field in fields and field is not ERROR_CODE]
 
-    def show(answers: bytes, block: Block) -> bytes:
-        envelopes = question.envelopes(answers, block, fields or ())
-        return "".join(
-            [f"{write(_select(envelope, paths))}\n" for envelope, _ in envelopes]
-        ).encode()
+    def show(answers: Answers) -> bytes:
+        rows = question.rows(answers, chosen)
+        return b"".join([write(_envelope(error, chosen, values)) for _, error, values in rows])
 
     return show
 
 
-def _select(envelope: dict[str, Any], paths: set[str] | None) -> dict[str, Any]:
-    """Return an envelope with the chosen members; own columns are the last of data.
+def _envelope(error: dict[str, Any], fields: Sequence[Field], values: list[Any]) -> dict[str, Any]:
+    """Return an envelope with the chosen members, in the order of the contract.
 
-    A private address has no data: there they are the last of the envelope.
+    Own columns are the last of data. A private address has no data: there they are the last of the
+    envelope.
     """
-    if paths is None:
-        return envelope
-    envelope.pop("ip", None)
-    data, own = envelope["data"], envelope.pop(OWN, None)
-    members = {} if own is None else {OWN: own}
-    if data is None:
-        return envelope | _select_members(members, paths)
-    return envelope | {"data": _select_members({**data, **members}, paths)}
+    data: dict[str, Any] = {}
+    for field, value in zip(fields, values, strict=True):
+        if value is not None or not field.optional:
+            members = data.setdefault(field.group, {}) if field.group else data
+            members[field.member] = value
+    if not error:
+        return {**success(cast("Data", data))}
+    is_private = error["error_code"] != InvalidAddressError.code
+    return error | {name: data[name] for name in (OWN,) if is_private and name in data}
 
 
-def _select_members(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
-    """Return data with the members of some paths, in the order of the contract."""
-    selection: dict[str, Any] = {}
-    for name, value in data.items():
-        if name in paths:
-            selection[name] = value
-        elif isinstance(value, dict):
-            members = {key: value[key] for key in value if f"{name}.{key}" in paths}
-            selection |= {name: members} if members else {}
-    return selection
+def _compact(envelope: dict[str, Any]) -> bytes:
+    return to_json(envelope) + b"\n"
 
 
-def _compact(envelope: dict[str, Any]) -> str:
-    return to_json(envelope).decode()
-
-
-def _indent(envelope: dict[str, Any]) -> str:
+def _indent(envelope: dict[str, Any]) -> bytes:
     text = json_text(envelope)
-    return _TOKEN.sub(_colour, text) if has_colours() else text
+    return f"{_TOKEN.sub(_colour, text) if has_colours() else text}\n".encode()
 
 
 def _colour(token: re.Match[str]) -> str:
@@ -131,13 +130,12 @@ def _csv(question: Question) -> Format:
     fields = question.fields or COLUMNS
     header = [[field.name for field in fields]]
 
-    def show(answers: bytes, block: Block) -> bytes:
+    def show(answers: Answers) -> bytes:
         text = StringIO()
         writer = csv_writer(text)
         writer.writerows(header)
         header.clear()
-        for envelope, _ in question.envelopes(answers, block, fields):
-            writer.writerow([_cell(_value(envelope, field)) for field in fields])
+        writer.writerows(map(_cell, values) for _, _, values in question.rows(answers, fields))
         return text.getvalue().encode()
 
     return show
@@ -152,72 +150,56 @@ def _cell(value: Any) -> str:
 
 def _table(question: Question) -> Format:
     """Lines for people: the overview of each answer, or the chosen fields; errors are rows too."""
-    fields = question.fields
-    if fields is None:
-        fields, table = state_of(question.engine).dataset.schema.own, Table()
-        cells = _overview(question.engine, table)
+    if question.fields is None:
+        table, rows = Table(), _overview
     else:
-        fields = tuple(field for field in fields if field.path != "ip")
-        table = Table(("ip", *(field.path for field in fields)))
-        cells = _values(fields)
-
-    def show(answers: bytes, block: Block) -> bytes:
-        envelopes = question.envelopes(answers, block, fields)
-        return table.encode(
-            [
-                (cells(envelope, table.short_text(str(address))), envelope["error"])
-                for envelope, address in envelopes
-            ]
-        )
-
-    return show
+        fields = [field for field in question.fields if field.path != "ip"]
+        table, rows = Table(("ip", *(field.path for field in fields))), _values
+    return lambda answers: table.encode(rows(question, answers, table))
 
 
-#: Makes the cells of an envelope and of the address that was looked up.
-_Cells = Callable[[dict[str, Any], str], list[str]]
+#: Cells, and whether they are of an error.
+_Row = tuple[list[str], bool]
 
 
-def _overview(engine: Engine, table: Table) -> _Cells:
-    """Return a function to cells: address, place, local time, network, prefix, own columns."""
+def _overview(question: Question, answers: Answers, table: Table) -> Iterator[_Row]:
+    """Yield for each answer the address, place, local time, network, prefix and own columns."""
     from geolookup.contract.display import network_name, place_name
 
-    with_flag = has_flags(table.encoding)
-
-    def cells(envelope: dict[str, Any], address: str) -> list[str]:
-        data, own = envelope["data"], [_own_text(envelope)] if OWN in envelope else []
+    engine, with_flag = question.engine, has_flags(table.encoding)
+    has_own = bool(state_of(engine).dataset.schema.own)
+    for line, address in answers.items():
+        envelope = json.loads(line)
+        data, own = envelope["data"], [_own_text(engine.own(address))] if has_own else []
         if data is None:
-            return [address, envelope["error_message"], *[_UNKNOWN] * 3, *own]
+            cells = table.short_text(str(address)), envelope["error_message"], *[_UNKNOWN] * 3
+            yield [*cells, *own], True
+            continue
         flag = data["location"]["country_flag_emoji"] if with_flag else None
         place = place_name(data["location"]) or "location unknown"
-        return [
-            data["ip"],
-            f"{flag} {place}" if flag else place,
-            _local_time(data["time"]),
-            network_name(data["network"]) or _UNKNOWN,
-            str(engine.answer(data["ip"]).prefix),
-            *own,
-        ]
-
-    return cells
+        prefix = str(engine.answer(data["ip"]).prefix)
+        network = network_name(data["network"]) or _UNKNOWN
+        place = f"{flag} {place}" if flag else place
+        yield [data["ip"], place, _local_time(data["time"]), network, prefix, *own], False
 
 
-def _values(fields: tuple[Field, ...]) -> _Cells:
-    """Return a function to cells: the address, then the values of fields."""
-
-    def cells(envelope: dict[str, Any], address: str) -> list[str]:
+def _values(question: Question, answers: Answers, table: Table) -> Iterator[_Row]:
+    """Yield for each answer the address, and the values of the chosen fields."""
+    fields = [field for field in question.fields or () if field.path != "ip"]
+    has_own = any(field.group == OWN for field in fields)
+    for address, error, values in question.rows(answers, [FIELDS[0], *fields]):
+        echo = values[0] or table.short_text(str(address))
         # Own columns are known for private addresses too.
-        if envelope["data"] is None and not envelope.get(OWN):
-            message, others = envelope["error_message"], [_UNKNOWN] * (len(fields) - 1)
-            return [address, message, *others] if fields else [f"{address}: {message}"]
-        address = (envelope["data"] or envelope)["ip"]
-        return [address, *(value_text(_value(envelope, field)) for field in fields)]
-
-    return cells
+        if error and not (has_own and error["error_code"] != InvalidAddressError.code):
+            texts = [error["error_message"], *[_UNKNOWN] * (len(fields) - 1)]
+        else:
+            texts = [*map(value_text, values[1:])]
+        yield [echo, *texts], bool(error)
 
 
-def _own_text(envelope: dict[str, Any]) -> str:
+def _own_text(own: Mapping[str, Any] | None) -> str:
     """Return the own columns that are known, under their heading."""
-    known = {name: item for name, item in (envelope[OWN] or {}).items() if item is not None}
+    known = {name: item for name, item in (own or {}).items() if item is not None}
     texts = [f"{name} {value_text(item)}" for name, item in known.items()]
     return f"own: {', '.join(texts) or _UNKNOWN}"
 

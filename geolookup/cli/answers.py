@@ -12,26 +12,21 @@ import re
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import geolookup
 from geolookup.cli import fail, note_age, require_output, say
 from geolookup.cli.address_input import blocks
-from geolookup.cli.answer_formats import FORMATS, Question
+from geolookup.cli.answer_formats import FAILURE, FORMATS, Answers, Question
 from geolookup.contract.address import is_address
 from geolookup.contract.localtime import instant
-from geolookup.errors import DatasetError, count_text
+from geolookup.errors import count_text
 from geolookup.kernel.lookups import state_of
-
-if TYPE_CHECKING:
-    from geolookup.cli.address_input import Block
 
 #: The most errors that are named on standard error; the others are counted.
 _NAMED = 10
 #: A host name, or the name of a file with a suffix.
 _NAME = re.compile(r"(?=.*[A-Za-z])[\w-]+(?:\.[\w-]+)+")
-#: How the JSON of an error begins.
-_FAILURE = b'{"success":false,'
 
 
 def answer_one(address: str) -> NoReturn:
@@ -58,16 +53,15 @@ def print_answers(
     show, lines = FORMATS[form](question), state_of(question.engine).lines()
     failures = reported = 0
     for block in blocks(addresses, clean=question.clean):
+        second = instant(at)
         try:
-            failed = block.answer(lines, instant(None) if at is None else at)
-        except DatasetError:
-            _print(show(lines.take(), block))  # the answers before the damaged row
-            raise
-        answers = lines.take()
-        _print(show(answers, block))
+            failed = block.answer(lines, second)
+        finally:  # also the answers before a damaged row
+            answers = Answers(lines.take(), block, second)
+            _print(show(answers))
         # A table names the error, and JSON has an envelope for each argument.
         if failed and (form == "csv" or (form == "json" and block.is_lines)):
-            for line in islice(_failures(answers, block), max(_NAMED - reported, 0)):
+            for line in islice(_failures(answers), max(_NAMED - reported, 0)):
                 say(f"geolookup: {line}")
             reported += failed
         del answers  # frees memory for the next block
@@ -113,8 +107,9 @@ def _print(answers: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def _failures(answers: bytes, block: Block) -> Iterator[str]:
+def _failures(answers: Answers) -> Iterator[str]:
     """Yield the position and the message of each error in a block."""
-    for line, (position, _) in zip(answers.splitlines(), block.items(), strict=True):
-        if line.startswith(_FAILURE):  # parsing all lines would take longer than answering them
+    lines = answers.lines.splitlines()
+    for line, (position, _) in zip(lines, answers.block.items(), strict=True):
+        if line.startswith(FAILURE):  # parsing all lines would take longer than answering them
             yield f"{position}: {json.loads(line)['error_message']}"

@@ -10,7 +10,7 @@ import click
 
 from geolookup.cli import options
 from geolookup.cli.command import command
-from geolookup.errors import count_text
+from geolookup.errors import counts_text
 from geolookup.export import write
 from geolookup.export.formats import FORMATS, options_of_formats
 from geolookup.kernel.lookups import state_of
@@ -68,19 +68,14 @@ def export(
 
     Example: geolookup export mydata -o mydata.mmdb
     """
-    from geolookup.progress import Progress
-
     values = {name: value for name, value in parameters.items() if value not in (None, ())}
     with options.open_dataset(dataset) as engine:
         data = state_of(engine).dataset
-        counts = write(data, output, format_name, values, Progress(), force=force)
-    counts_text = ", ".join(
-        count_text(count, name.removesuffix("s"), name) for name, count in counts.items()
-    )
+        counts = write(data, output, format_name, values, force=force)
     if output == "-":
-        click.echo(counts_text, err=True)
+        click.echo(counts_text(counts), err=True)
     else:
-        click.echo(f"{output}: {_size(Path(output)):,} bytes, {counts_text}")
+        click.echo(f"{output}: {_size(Path(output)):,} bytes, {counts_text(counts)}")
     if "record bits" in counts and "schema" not in values:
         click.echo(f"geolookup: {_IS_FLAT}", err=True)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from geolookup.cli import options, require_output, table_options
-from geolookup.cli.answers import FORMATS, Question, end, print_answers
+from geolookup.cli.answer_formats import FORMATS, Question
+from geolookup.cli.answers import end, print_answers
 from geolookup.cli.command import command
 from geolookup.kernel.lookups import state_of
 

@@ -12,6 +12,7 @@ import click
 import geolookup
 from geolookup.cli import fail, json_text, key_options, options
 from geolookup.cli.command import group
+from geolookup.cli.terminal_text import print_table
 from geolookup.contract.envelope import to_json
 from geolookup.errors import count_text, line_text, short_id
 from geolookup.store import resolve
@@ -20,9 +21,9 @@ from geolookup.store.paths import dataset_path
 from geolookup.store.pointer import CHANGES
 
 if TYPE_CHECKING:
+    from geolookup.history.generations import Generation
     from geolookup.history.result import StoreResult
 
-_ROW = "{:12}  {:20}  {:20}  {:10}  {:7}  {:>13}  {}"
 _DAMAGED = 1
 _TITLES = ("generation", "published", "in force since", "data", "kept as", "bytes", "state")
 
@@ -115,17 +116,19 @@ def generations(store: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json_text([asdict(generation) for generation in entries]))
         return
-    click.echo(_ROW.format(*_TITLES))
-    for item in entries:
-        state = "current" if item.current else "withdrawn" if item.withdrawn else ""
-        size = None if item.bytes is None else f"{item.bytes:,}"
-        times = item.at, item.in_force_since, item.data_date
-        cells = (cell or "-" for cell in (short_id(item.generation), *times, item.kept_as, size))
-        click.echo(line_text(_ROW.format(*cells, state).rstrip()))
+    print_table(map(_row, entries), _TITLES)
     total = sum(item.bytes or 0 for item in entries)
     changed = sum(path.stat().st_size for path in (store_path(store) / CHANGES).glob("*.parquet"))
     kept = f"{count_text(len(entries), 'generation')}, {total:,} bytes"
     click.echo(f"{kept}; what changed between them, {changed:,} bytes")
+
+
+def _row(item: Generation) -> list[str]:
+    state = "current" if item.current else "withdrawn" if item.withdrawn else ""
+    size = "" if item.bytes is None else f"{item.bytes:,}"
+    times = item.at, item.in_force_since, item.data_date
+    cells = short_id(item.generation), *times, item.kept_as, size
+    return [*(cell or "-" for cell in cells), state]
 
 
 @store.command("prune", short_help="Remove old generations from a store.")

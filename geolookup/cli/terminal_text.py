@@ -181,5 +181,6 @@ class Table:
 
 def print_table(rows: Iterable[Sequence[str]], names: Sequence[str] = ()) -> None:
     """Print rows under the names of their columns, a line each."""
-    sys.stdout.buffer.write(Table(names, folds=False).encode((row, False) for row in rows))
-    sys.stdout.buffer.flush()
+    import click  # here: ``geolookup IP`` starts without it
+
+    click.echo(Table(names, folds=False).encode((row, False) for row in rows), nl=False)

@@ -12,7 +12,7 @@ from geolookup.comparison.truth import TruthFile
 from geolookup.comparison.values import NAMES as PLACE_NAMES
 from geolookup.contract.fields import DEGREES
 from geolookup.dataset.coverage import percent_text
-from geolookup.errors import short_id
+from geolookup.errors import count_text, number_text, short_id
 
 _NOTHING = "-"
 #: The fields that the levels and the distances show.
@@ -52,7 +52,7 @@ def _part(part: Part) -> Iterator[str]:
     far = part.kilometres
     yield (
         f"  kilometres moved p50 {far.p50:,.1f}, p90 {far.p90:,.1f}, p99 {far.p99:,.1f},"
-        f" max {far.max:,.1f}, of {far.of:,} with coordinates in both"
+        f" max {far.max:,.1f}, of {number_text(far.of)} with coordinates in both"
     )
     yield from _fields(part)
     yield from _sources("old", part.old_sources)
@@ -62,7 +62,7 @@ def _part(part: Part) -> Iterator[str]:
 
 def _fields(part: Part) -> Iterator[str]:
     rows = [
-        (path, f"{change.null_gained:,}", f"{change.null_lost:,}", f"{change.changed:,}")
+        (path, *map(number_text, (change.null_gained, change.null_lost, change.changed)))
         for path, change in part.fields.items()
         if change.null_gained or change.null_lost or change.changed
     ]
@@ -89,7 +89,7 @@ def _movers(part: Part) -> Iterator[str]:
     rows = [
         (
             mover.label,
-            f"{mover.moved.count:,}",
+            number_text(mover.moved.count),
             percent_text(mover.of_all),
             percent_text(mover.moved.share),
         )
@@ -111,13 +111,13 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[
 
 def _coverage(coverage: Coverage) -> str:
     return (
-        f"{coverage.old:,} in old, {coverage.new:,} in new;"
+        f"{number_text(coverage.old)} in old, {number_text(coverage.new)} in new;"
         f" lost {_share(coverage.lost)}, gained {_share(coverage.gained)}"
     )
 
 
 def _share(share: Share) -> str:
-    return f"{share.count:,} ({percent_text(share.share)}) of {share.of:,}"
+    return f"{number_text(share.count)} ({percent_text(share.share)}) of {number_text(share.of)}"
 
 
 def score_lines(score: Score) -> Iterator[str]:
@@ -134,7 +134,7 @@ def score_lines(score: Score) -> Iterator[str]:
         parts = [dataset.parts[name] for dataset in score.datasets]
         if any(part.of or part.fields for part in parts):
             yield ""
-            of = f"{parts[0].of:,}" if parts[0].of else "only own columns"
+            of = number_text(parts[0].of) if parts[0].of else "only own columns"
             yield f"{name}, in {parts[0].unit}: {of} with a truth"
             yield from _side_by_side(parts)
             for number, part in enumerate(parts, 1):
@@ -145,8 +145,8 @@ def score_lines(score: Score) -> Iterator[str]:
 
 def _file(file: TruthFile) -> str:
     text = (
-        f"{file.path}, {file.format}, {file.rows:,} rows,"
-        f" {file.rejected:,} rejected, {file.nulled:,} invalid values"
+        f"{file.path}, {file.format}, {count_text(file.rows, 'row')},"
+        f" {file.rejected:,} rejected, {count_text(file.nulled, 'invalid value')}"
     )
     return f"{text}, columns not read: {', '.join(file.unread)}" if file.unread else text
 

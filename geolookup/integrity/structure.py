@@ -12,7 +12,7 @@ from geolookup.contract.tzdatabase import is_key
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Bools, jump_table, sparse_index
 from geolookup.dataset.rows import SEPARATOR
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, count_text
 from geolookup.integrity.tables import DatasetTables, damage
 
 
@@ -83,7 +83,7 @@ def _sparse_index(tables: DatasetTables) -> Iterator[DatasetError]:
     name, column = fmt.IPV6_SPARSE_INDEX, "start_high"
     stored, right = tables.numbers(name, column), sparse_index(tables.numbers(fmt.IPV6, column))
     if len(stored) != len(right):
-        problem = f"{len(stored):,} rows where {len(right):,} belong"
+        problem = f"{count_text(len(stored), 'row')} where {len(right):,} belong"
         yield damage(tables.folder / name, problem)
     else:
         yield from tables.bad(name, column, stored != right, "not the start of its interval")

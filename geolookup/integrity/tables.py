@@ -19,7 +19,8 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import columns_of, content, map_file, numbers_of, starts_of
 from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import Manifest
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, count_text
+from geolookup.progress import current
 
 #: Rows of intervals that are checked at once.
 PART = 1 << 18
@@ -90,14 +91,16 @@ class DatasetTables:
                 first = part.start + int(np.argmax(marked))
             count += here
         if count:
-            more = f" (and {count - 1:,} rows more)" if count > 1 else ""
+            more = f" (and {count_text(count - 1, 'more row')})" if count > 1 else ""
             yield damage(self.folder / name, problem + more, column, first)
 
     def parts(self, name: str, size: int = PART) -> Iterator[slice]:
         """Yield the parts of a file; the pages of a long one are released after each."""
         rows = self.rows(name)
         for begin in range(0, rows, size):
-            yield slice(begin, min(begin + size, rows))
+            part = slice(begin, min(begin + size, rows))
+            yield part
+            current().rows(part.stop - part.start)
             if rows > size:
                 self.release()
 
@@ -133,7 +136,10 @@ def _problem(
     if not batch.num_rows:
         return "no rows", ""
     if entry.get("rows") != batch.num_rows:
-        return f"{batch.num_rows:,} rows, but the manifest says {entry.get('rows')!r}", ""
+        return (
+            f"{count_text(batch.num_rows, 'row')}, but the manifest says {entry.get('rows')!r}",
+            "",
+        )
     stored = batch.schema.names
     if stored != [name for name in expected if name in stored or not expected[name].optional]:
         return f"its columns are {', '.join(stored)}", ""
@@ -147,7 +153,7 @@ def _fault(values: pa.Array, column: fmt.Column) -> str:
     if not column.has(str(values.type)):
         return f"of type {values.type}, not {column.type}"
     if values.null_count and not column.nullable:
-        return f"{values.null_count:,} values are null"
+        return count_text(values.null_count, "null value")
     if pa.types.is_dictionary(values.type) and values.dictionary.null_count:
         return "its dictionary has a null"
     # Lookups take the number of rows from the lengths of buffers. n texts have n + 1 offsets of 4

@@ -7,7 +7,7 @@ of a page may let a reader infer it.
 from __future__ import annotations
 
 from geolookup.contract.fields import FIELDS
-from geolookup.errors import count_text, line_text
+from geolookup.errors import count_text, line_text, number_text
 
 #: Longer names are shortened: a dataset may hold names of any length.
 _LONGEST = 120
@@ -20,7 +20,7 @@ _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 def count(number: float) -> str:
     """Return a number with thousands separators: 1,234,567; three digits of one below 10."""
     whole = isinstance(number, int) or number >= 10 or number == int(number)
-    return f"{round(number):,}" if whole else f"{number:.3g}"
+    return number_text(round(number)) if whole else f"{number:.3g}"
 
 
 def is_few(number: float, least: float) -> bool:

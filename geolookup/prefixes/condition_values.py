@@ -247,8 +247,8 @@ def absent_values(tables: RowColumns, conditions: Iterable[Condition]) -> Iterat
             hint = near_match(value, names, fallback=spelling) if names else ""
             yield line + (f"; {hint}" if hint else "")
         if len(values) > _NAMED:
-            more = len(values) - _NAMED
-            yield f"no answer of this dataset has {more:,} more values of {field.path}"
+            more = count_text(len(values) - _NAMED, "more value")
+            yield f"no answer of this dataset has {more} of {field.path}"
 
 
 def _absent(

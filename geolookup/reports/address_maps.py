@@ -9,11 +9,13 @@ import numpy as np
 
 from geolookup.contract.address import BITS
 from geolookup.dataset.intervals import U64
+from geolookup.errors import count_text
 from geolookup.pictures import wording
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
 from geolookup.pictures.layers import layers_within
 from geolookup.pictures.range_table import pack_numbers, table_within
+from geolookup.progress import stage
 from geolookup.reports.section import Section
 
 #: In the order in which they need each other: data, drawing, then the actions of a reader.
@@ -22,6 +24,7 @@ _SCRIPTS = ("ranges", "texts", "drawing", "input", "viewer")
 _LIMITS = {4: 2_200_000, 6: 600_000}
 
 
+@stage("drawing address maps")
 def address_map_section(views: Sequence[View]) -> Section | None:
     """Return the map of views of one family; None if they know no address."""
     whole = address_map(views)
@@ -92,10 +95,9 @@ def _notes(whole: AddressMap, pixel_bits: int, range_bits: int) -> Iterator[str]
     space = whole.space
     width = BITS[space.family]
     if space.family == 6:
-        yield (
-            f"Most of IPv6 is empty. The map shows the {len(space.blocks):,} prefixes of "
-            f"/{width - space.block_bits} that hold known addresses, one after the other."
-        )
+        prefixes = (f"{noun} of /{width - space.block_bits}" for noun in ("prefix", "prefixes"))
+        shown = count_text(len(space.blocks), *prefixes)
+        yield f"Most of IPv6 is empty. The map shows {shown} with known addresses."
     yield f"A pixel is a /{width - pixel_bits} and has the colour of its first address."
     if range_bits:
         yield f"The cursor shows the answer of the first address of a /{width - range_bits}."

@@ -74,7 +74,7 @@ def _world_section(summary: Summary, least: int) -> Section:
         return charts_section("where", "World", note, [])
     located = int(places.weights[~np.isnan(places.latitudes)].sum())
     known, placed = (wording.count_or_few(number, least) for number in (requests.total(), located))
-    note = f"{known} requests have a known country, {placed} a known place."
+    note = f"Requests with a known country: {known}; with a known place: {placed}."
     return charts_section("where", "World", note, [chart])
 
 

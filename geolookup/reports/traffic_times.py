@@ -81,7 +81,7 @@ def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
 def _week(traffic: Traffic, least: int) -> tuple[list[str], list[Chart]]:
     """Return sentences on the requests by hour of the local week, and their chart."""
     times, hours = traffic.times, traffic.hours
-    local = f"{wording.count_or_few(hours.known, least)} requests have a known local time."
+    local = f"Requests with a known local time: {wording.count_or_few(hours.known, least)}."
     average, counts = hours.average_week(times.first or 0, times.last or 0)
     hidden = _hidden(counts, "hour", least)
     if (counts < least).all():

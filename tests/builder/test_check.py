@@ -47,7 +47,7 @@ def test_files_format_fields_and_rows(tmp_path: Path) -> None:
         "  not kept    city_name (fields of the recipe)",
         "  duplicate   2 rows with the range of a later row",
         "  clipped     2 rows, 33,554,432 addresses in special-purpose space",
-        "dataset 3 ipv4_intervals, 1 ipv6_intervals, 1 locations, 0 networks, 1 countries, 0 zones",
+        "dataset 3 ipv4 intervals, 1 ipv6 interval, 1 location, 0 networks, 1 country, 0 zones",
         "  coverage    256 addresses of IPv4: location",
         next(size_lines(report.files)),
         f"no problem; to build it: geolookup build {path} -o DIR",

@@ -18,17 +18,14 @@ ROWS = (
     "network,country_code,city_name,isp\n8.8.0.0/16,DE,Berlin,a\n8.9.0.0/16,AT,Wien,b\n"
     "2a00::/32,DE,Bonn,d\nbad,DE,x,y\n9.9.9.9/8,DE,x,y\n"
 )
-#: Located, located, unknown, malformed, malformed, private, located.
-VISITS = "8.8.8.8\n8.9.1.1\n1.1.1.1\nx\n8.8.8\n10.0.0.1\n2a00::1\n"
 _IPV6 = "65,536 /48 networks of IPv6"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the dataset ``d``, its source, and addresses."""
+    """A folder with the dataset ``d``, and its source."""
     folder = tmp_path_factory.mktemp("counts")
     (folder / "a.csv").write_text(ROWS, encoding="utf-8")
-    (folder / "visits.csv").write_text(f"ip\n{VISITS}", encoding="utf-8")
     done = run("build", "a.csv", "-o", "d", "--max-rejects", "2", folder=folder)
     assert done.returncode == 0, done.stderr
     (folder / "built.txt").write_text(done.stdout, encoding="utf-8")
@@ -39,52 +36,77 @@ def lines(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
-def test_a_build_and_a_check(folder: Path) -> None:
+def test_a_build_a_check_and_a_part(folder: Path) -> None:
     read, rejected, _, dataset, coverage, size = lines((folder / "built.txt").read_text("utf-8"))
     assert read == "a.csv: 5 rows read, 3 used"
     assert rejected == ("rejected 2 rows without a valid range (1 not an address, 1 host bits set)")
     assert dataset == (
-        "dataset 4 ipv4_intervals, 3 ipv6_intervals, 3 locations, 3 networks, 2 countries, 1 zones"
+        "dataset 4 ipv4 intervals, 3 ipv6 intervals, 3 locations, 3 networks, 2 countries, 1 zone"
     )
     assert coverage == f"coverage 131,072 addresses of IPv4, {_IPV6}: location, isp"
     assert re.fullmatch(r"[\d,]+ bytes in [\d.]+ s, generation [0-9a-f]{12}", size)
     checked = lines(run("check", "a.csv", folder=folder).stdout)
     assert "rows 5 rows read, 3 used" in checked
     assert checked[-1] == "1 problem: build would fail"
-
-
-def test_a_part(folder: Path) -> None:
+    described = lines(run("info", "d", folder=folder).stdout)
+    assert f"decides 131,072 addresses of IPv4, {_IPV6}: isp, location" in described
+    counts = "2 countries, 4 ipv4 intervals, 3 ipv6 intervals, 3 locations, 3 networks, 1 zone"
+    assert f"counts {counts}" in described
     done = run("slice", "d", "--only", "country=DE", "-o", "part", folder=folder)
-    read, skipped, _, dataset, location, *_ = lines(done.stdout)
+    read, skipped, _, _, location, *_ = lines(done.stdout)
     assert read == "a: 3 rows read, 2 used"
     assert skipped == "left out 1 row, 65,536 addresses by only, families or within"
-    assert dataset.startswith("dataset 3 ipv4_intervals, 3 ipv6_intervals, 2 locations, 2 networks")
     assert location == f"coverage 65,536 addresses of IPv4, {_IPV6}: location, isp"
 
 
-def test_what_a_source_decides(folder: Path) -> None:
-    printed = lines(run("info", "d", folder=folder).stdout)
-    assert f"decides 131,072 addresses of IPv4, {_IPV6}: isp, location" in printed
-    counts = "2 countries, 4 ipv4_intervals, 3 ipv6_intervals, 3 locations, 3 networks, 1 zones"
-    assert f"counts {counts}" in printed
+#: Commands that print counts of one, of a sixteenth of IPv6, and of a hundred digits if added up.
+_TOUR = (
+    *("build one.csv -o one", "build wide.csv -o wide", "build one.csv --force -o one"),
+    *("info one", "info wide", "check wide.csv --against one", "slice wide --only isp=z -o part"),
+    *("diff one wide", "diff wide one --rows rows.csv", "score wide --truth wide.csv"),
+    *("store publish one --store store", "store publish wide --store store"),
+    *("store generations store", "store verify store", "history 3000:: -d store"),
+    *("history 3000::/4 -d store", "explain 3000:: -d wide", "lookup 3000:: -d wide"),
+    *("prefixes isp=z -d wide --since one", "prefixes isp=z -d wide --format csv --by isp"),
+    *("enrich one.txt -o out.csv -d wide", "summarize one.txt -d wide", "map one.txt -o map.html"),
+    *("grep --where isp=z one.txt -d wide", "annotate one.txt -d wide", "fields", "recipes"),
+    *("export wide -o wide.mmdb", "export one --format csv -o -", "update one.csv --store store"),
+    *("report wide --against one --truth one.csv -o page.html", "store prune store --keep 1"),
+    *("mirror pack one -o one.tar.zst", "mirror unpack one.tar.zst -o unpacked"),
+    *("accounts keys create --plan free --name x --accounts sqlite:///a.db",),
+    *("accounts usage --accounts sqlite:///a.db", "accounts plans", "mirror write store -o folder"),
+    *("accounts log --accounts sqlite:///a.db", "accounts keys list --accounts sqlite:///a.db"),
+)
+_NOUNS = (
+    *("account", "address", "archive", "byte", "cell", "change", "column", "country", "day"),
+    *("demand", "entry", "field", "file", "gate", "generation", "interval", "key", "layer"),
+    *("line", "list", "location", "lookup", "name", "network", "number", "place", "prefix"),
+    *("problem", "range", "request", "row", "second", "source", "value", "week", "word", "zone"),
+)
+_PLURALS = {
+    re.sub("([^ae])ys$", r"\1ies", re.sub("(ss|x)s$", r"\1es", f"{noun}s")) for noun in _NOUNS
+}
+#: More digits than any count below 10^15 has, and a plural after one.
+_LONG = re.compile(r"(?<![\w.:])\d[\d,]{20,}(?![\w:])")
+_ONE = re.compile(rf"(?<![-\w.,:])1 (\w+ )?({'|'.join(_PLURALS)})\b")
 
 
-def test_a_summary(folder: Path) -> None:
-    printed = lines(run("summarize", "visits.csv", "-d", "d", folder=folder).stdout)
-    assert printed == [
-        *("addresses 7 100.00%", "located 3 42.86%", "unknown 1 14.29%", "invalid 2 28.57%"),
-        *("private 1 14.29%", "ipv4 3 42.86%", "ipv6 1 14.29%", ""),
-        *("countries, 2 different", "DE, Germany 2 28.57%", "AT, Austria 1 14.29%"),
-        *("unknown 1 14.29%", "", "cities, 3 different", "Berlin, DE 1 14.29%"),
-        *("Bonn, DE 1 14.29%", "Wien, AT 1 14.29%", "unknown 1 14.29%", ""),
-        *("networks, 0 different", "unknown 4 57.14%"),
-    ]
-
-
-def test_a_file(folder: Path) -> None:
-    done = run("enrich", "visits.csv", "-o", "out.csv", "-d", "d", folder=folder)
-    counts = "7 rows, 3 located, 1 unknown, 2 invalid, 1 private"
-    assert done.stderr.startswith(f"{counts} in ")
+@pytest.mark.parametrize("number", [10, pytest.param(len(_TOUR), marks=pytest.mark.long)])
+def test_counts_of_one_and_of_ipv6(number: int, tmp_path: Path) -> None:
+    one = "network,country_code,isp\n8.8.8.8/32,DE,a\n"
+    (tmp_path / "one.csv").write_text(one, encoding="utf-8")
+    (tmp_path / "wide.csv").write_text(f"{one}3000::/4,US,z\n", encoding="utf-8")
+    (tmp_path / "one.txt").write_text("3000::\n", encoding="utf-8")
+    for command in _TOUR[:number]:
+        done = run(*command.split(), folder=tmp_path)
+        assert done.returncode in (0, 1), (command, done.stderr)
+        printed = done.stdout + done.stderr
+        for page in tmp_path.glob("*.html"):
+            text = re.sub(r"(?s)<(script|style).*?</\1>|<[^>]*>", " ", page.read_text("utf-8"))
+            printed += text
+            page.unlink()
+        assert not _LONG.search(printed), (command, _LONG.findall(printed))
+        assert not _ONE.search(printed), (command, _ONE.search(printed))
 
 
 def test_rows_without_a_generation(tmp_path: Path) -> None:

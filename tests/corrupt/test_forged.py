@@ -50,7 +50,7 @@ STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.IPV4, "start", swap(2, 3), "row 3: not greater than the row before"),
     (fmt.IPV4, "location", put(4, 10**6), "row 4: outside location.arrow"),
     (fmt.IPV4, "network", put(4, 2**32 - 1), "row 4: outside network.arrow"),
-    (fmt.IPV4, "location", put(1, None), "1 values are null"),
+    (fmt.IPV4, "location", put(1, None), "1 null value"),
     (fmt.IPV6, "start_high", swap(2, 4), "row 3: not greater than the row before"),
     (fmt.IPV6, "start_low", put(0, 7), "row 0: the first interval does not begin at 0"),
     (fmt.IPV6, "network", put(2, 999), "row 2: outside network.arrow"),

@@ -215,7 +215,12 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
         ([RUSSIA] * 9, [], "No request has a time", []),
         (["10.0.0.1"] * 9, [0] * 9, "No request has a time", []),
         ([RUSSIA] * 2, [0, 9999], "Requests with a time: fewer than 5", []),
-        ([AUSTRALIA] * 90, range(0, 900, 10), "0 requests have a known local", ["over-time"]),
+        (
+            [AUSTRALIA] * 90,
+            range(0, 900, 10),
+            "Requests with a known local time: 0.",
+            ["over-time"],
+        ),
         ([RUSSIA] * 9, [0] * 9, "within a few minutes", []),
         ([RUSSIA] * 9, range(0, 99999, 11111), "8 hours with fewer than 5 requests each, 8 in", []),
         ([RUSSIA] * 81, [*range(0, 7200, 90), -62_000_000_000], "weeks apart", ["week"]),
@@ -240,7 +245,7 @@ def test_places_without_a_country_are_on_the_map(tmp_path: Path) -> None:
         assert _sections(engine, ["8.8.8.8"] * 4)["where"].values["charts"] == []
     (chart,) = section.values["charts"]
     assert chart.rows == [("all circles", "7")]
-    assert section.values["note"] == "0 requests have a known country, 7 a known place."
+    assert section.values["note"] == "Requests with a known country: 0; with a known place: 7."
 
 
 def test_hours_outside_of_the_log_are_not_empty_hours(sample: geolookup.Engine) -> None:
