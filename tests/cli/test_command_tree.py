@@ -9,7 +9,6 @@ from click.testing import CliRunner, Result
 from docs._site.commands import lists as command_lists
 from tests.cli.command_tree import tree
 from tests.cli.program import python, refusal, run
-from tests.conftest import ROOT
 from tests.internals.cli import COMMANDS, SECTIONS, program
 
 ALL = dict(tree())
@@ -20,13 +19,6 @@ READERS = {
     *("info", "check", "recipes", "recipes show", "diff", "score", "store", "store generations"),
     *("store verify", "mirror", "mirror keys", "accounts", "accounts keys", "accounts keys list"),
     *("accounts usage", "accounts log", "accounts plans"),
-}
-#: Modules of the command line that no command is in.
-PARTS = {
-    *("key_options", "table_options"),
-    *("__init__", "answers", "command", "conditions", "options"),
-    *("program", "quantities", "registry", "repeating"),
-    *("address_input", "answer_formats", "terminal_text"),
 }
 
 
@@ -52,8 +44,6 @@ def test_every_command_has_its_section_in_the_help_and_on_the_page() -> None:
     ]
     assert helped == expected
     assert listed == expected
-    modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
-    assert modules - PARTS == set(COMMANDS.values())
 
 
 def imports_of(argument: str) -> set[str]:
@@ -74,7 +64,14 @@ def test_the_list_of_commands_imports_no_module_of_a_command() -> None:
 def test_an_address_without_options_imports_neither_click_nor_a_command() -> None:
     loaded = imports_of("8.8.8.8")
     assert "geolookup.cli.answers" in loaded
-    late = {"click", "dataclasses", "ipaddress", "sysconfig", "geolookup.contract.cleaning"}
+    late = {
+        "click",
+        "shutil",
+        "dataclasses",
+        "ipaddress",
+        "sysconfig",
+        "geolookup.contract.cleaning",
+    }
     assert not loaded & (late | {f"geolookup.cli.{module}" for module in COMMANDS.values()})
 
 
