@@ -61,7 +61,7 @@ THIRD_PARTY = {
     "geolookup/reports": {*NUMERIC, "jinja2"},
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},
-    "geolookup/http": {"granian", "uvloop"},
+    "geolookup/http": {"granian", "prometheus_client", "uvloop"},
     **{f"{_DJANGO}/{name}.py": {"asgiref", "django"} for name in ("apps", "geoip2")},
     "geolookup/cli": {"click"},
     "geolookup_builder": NUMERIC,

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +17,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from socket import SO_REUSEADDR, SOL_SOCKET, create_connection, socket
+
+import click
 
 from benchmarks.harness import measure
 from geolookup.http.application import PATH
@@ -45,88 +46,59 @@ end
 _RESULT = re.compile(r"RESULT (\d+) (\d+) (\d+) (\d+) ([\d.]+)")
 
 
-class NoWrkError(Exception):
-    """wrk is not installed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one run of wrk found, and the processor time of server and wrk, in seconds."""
+    """What one run of wrk counted, and the processor time of the server for a request."""
 
     requests: int
-    seconds: float
+    rate: float
     refused: int
     failed: int
     p99_ms: float
-    processor: float
-    of_wrk: float
-    workers: int
-
-    @property
-    def rate(self) -> float:
-        """Requests a second."""
-        return self.requests / self.seconds
-
-    @property
-    def microseconds(self) -> float:
-        """Processor time a request, in microseconds."""
-        return self.processor / self.requests * 1e6
-
-    @property
-    def per_core(self) -> float:
-        """Requests a second of each core of the workers, possibly shared with wrk."""
-        shared = self.of_wrk / self.seconds if self.workers > 1 else 0.0
-        return self.rate / (self.workers - shared)
+    microseconds: float
 
 
+@dataclass(frozen=True, slots=True)
 class Running:
     """A server that listens."""
 
-    def __init__(self, process: subprocess.Popen[bytes], port: int, workers: int) -> None:
-        self._process, self.port, self._workers = process, port, workers
+    process: subprocess.Popen[bytes]
+    port: int
+    workers: int
 
     def load(self, script: Path, seconds: float) -> Round:
         """Run wrk against it."""
         wrk = shutil.which("wrk")
         if wrk is None:
-            raise NoWrkError("wrk is not installed; install the package wrk")
-        connections = CONNECTIONS * self._workers
-        command = [wrk, "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "-s"]
-        command += [str(script), f"http://127.0.0.1:{self.port}/"]
-        before, of_wrk = self._processor(), _of_children()
-        command = _on_cores("0", command)
-        process = subprocess.run(command, capture_output=True, text=True, check=True)
-        processor, of_wrk = self._processor() - before, _of_children() - of_wrk
-        match = _RESULT.search(process.stdout)
+            raise click.ClickException("wrk is not installed; install the package wrk")
+        command = [wrk, "-t1", f"-c{CONNECTIONS * self.workers}", f"-d{max(1, round(seconds))}s"]
+        command += ["-s", str(script), f"http://127.0.0.1:{self.port}/"]
+        before = self._processor()
+        output = subprocess.check_output(_on_cores("0", command), text=True)
+        processor = self._processor() - before
+        match = _RESULT.search(output)
         if match is None:
-            raise AssertionError(process.stdout)
+            raise AssertionError(output)
         requests, micro, refused, failed = map(int, match.groups()[:4])
-        p99 = float(match[5]) / 1e3
-        seconds, workers = micro / 1e6, self._workers
-        return Round(requests, seconds, refused, failed, p99, processor, of_wrk, workers)
+        rate, p99_ms = requests / micro * 1e6, float(match[5]) / 1e3
+        return Round(requests, rate, refused, failed, p99_ms, processor / requests * 1e6)
 
     def memory(self) -> int:
         """Return the bytes of their own that the workers have in memory."""
         return sum(measure.memory("RssAnon", worker) or 0 for worker in self._children())
 
     def _processor(self) -> float:
-        return sum(_processor(worker) for worker in self._children())
+        """Return the processor time of the workers so far, in seconds."""
+        ticks = 0
+        for worker in self._children():
+            text = Path(f"/proc/{worker}/stat").read_text(encoding="utf-8")
+            user, system = text.rpartition(")")[2].split()[11:13]
+            ticks += int(user) + int(system)
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def _children(self) -> list[int]:
-        path = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(child) for child in path.read_text(encoding="ascii").split()]
-
-
-def _processor(process: int) -> float:
-    text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
-    user, system = text.rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
-def _of_children() -> float:
-    """Return the processor time of the child processes that have ended, all of them wrk."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 @contextmanager
@@ -134,9 +106,9 @@ def run_server(
     name: str, data: Path, accounts: str, plans: Path, workers: int = 1
 ) -> Iterator[Running]:
     """Start a server of ``benchmarks.http.servers`` by its name, and stop it in the end."""
-    with closing(socket.socket()) as holder:
+    with closing(socket()) as holder:
         # It never listens. While it has the port, the system gives it to nobody who asks for any.
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))
         port = holder.getsockname()[1]
         command = [sys.executable, "-m", "benchmarks.http.servers", name, str(data), str(port)]
@@ -153,10 +125,9 @@ def run_server(
 
 def write_script(folder: Path, name: str, addresses: Sequence[str], keys: Sequence[str]) -> Path:
     """Write a script that asks for the addresses in turn, with the keys in turn."""
-    files = {}
-    for kind, lines in (("addresses", addresses), ("keys", keys)):
-        files[kind] = str(folder / f"{name}-{kind}")
-        Path(files[kind]).write_text("\n".join(lines), encoding="ascii")
+    files = {kind: str(folder / f"{name}-{kind}") for kind in ("addresses", "keys")}
+    Path(files["addresses"]).write_text("\n".join(addresses), encoding="ascii")
+    Path(files["keys"]).write_text("\n".join(keys), encoding="ascii")
     script = folder / f"{name}.lua"
     script.write_text(_SCRIPT.format(path=PATH, **files), encoding="utf-8")
     return script
@@ -171,8 +142,7 @@ def _until_listening(process: subprocess.Popen[bytes], port: int) -> None:
     ends = time.monotonic() + _PATIENCE
     while time.monotonic() < ends and process.poll() is None:
         try:
-            with closing(socket.create_connection(("127.0.0.1", port))):
-                return
+            return create_connection(("127.0.0.1", port)).close()
         except ConnectionRefusedError:
             time.sleep(0.05)
     raise AssertionError("the server did not start")

@@ -48,7 +48,16 @@ def main() -> None:
         exit_on_signals()
     try:
         with _one_line_errors():
-            _run(arguments)
+            if len(arguments) == 1 and is_address(arguments[0]):
+                from geolookup.cli.answers import answer_one
+
+                answer_one(arguments[0])
+            else:
+                from geolookup.cli.program import program
+                from geolookup.progress import shown
+
+                with shown():
+                    program.main(prog_name="geolookup")
     finally:
         with _one_line_errors():
             if sys.stdout:  # a process may be started without it
@@ -56,17 +65,6 @@ def main() -> None:
         for number in _SIGNALS:  # from here on nothing is left to remove
             if signal.getsignal(number) is _exit:
                 signal.signal(number, signal.SIG_DFL)
-
-
-def _run(arguments: list[str]) -> None:
-    if len(arguments) == 1 and is_address(arguments[0]):
-        from geolookup.cli.answers import answer_one
-
-        answer_one(arguments[0])
-    else:
-        from geolookup.cli.program import program
-
-        program.main(prog_name="geolookup")
 
 
 def discard_output() -> None:
@@ -118,6 +116,11 @@ def print_sizes(paths: Iterable[Path], *, err: bool = False) -> None:
     """Print the size of each file that was written, on standard error with ``err``."""
     for path in paths:
         say(f"{line_text(str(path))}: {path.stat().st_size:,} bytes", err=err)
+
+
+def text_of(lines: Iterable[str]) -> str:
+    """Return lines as one text, in which each stays a line."""
+    return "\n".join([line_text(line) for line in lines])
 
 
 def json_text(document: object, default: Callable[[Any], object] | None = None) -> str:

@@ -5,22 +5,21 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import time
 
 import click
 
-from geolookup.cli import fail, key_options, options
+from geolookup.cli import fail, key_options, options, say
 from geolookup.cli.command import group
 from geolookup.cli.terminal_text import print_table
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import count_text
+from geolookup.gate import Plan, open_accounts, read_plans
+from geolookup.gate.account_store import Key
+from geolookup.gate.backup import back_up
+from geolookup.gate.backup import restore as restore_from
+from geolookup.gate.keys import identifier
 
-if TYPE_CHECKING:
-    from geolookup.gate import Accounts
-    from geolookup.gate.account_store import Entry, Key, Usage
-
-_accounts = key_options.accounts(key_options.ACCOUNTS_URL)
-_file_accounts = key_options.accounts(key_options.ACCOUNTS_FILE)
 _backup = click.argument("file", metavar="FILE", type=options.AS_PATH)
 
 
@@ -34,31 +33,34 @@ def keys() -> None:
     """Create, list and revoke API keys of the HTTP service."""
 
 
-@keys.command(name="create", short_help="Create a key and print it once.")
-@_accounts
+def _to_come(_context: object, _option: object, value: datetime | None) -> int | None:
+    end = None if value is None else int(value.replace(tzinfo=UTC).timestamp())
+    if end is not None and end <= time():
+        fail(f"--expires {timestamp(end)} is past; write a date to come")
+    return end
+
+
+@keys.command("create", short_help="Create a key and print it once.")
+@key_options.accounts
 @click.option("--plan", metavar="NAME", required=True, help="Plan of the account.")
 @click.option("--name", metavar="TEXT", required=True, help="Name of the account.")
 @key_options.plans
 @click.option(
     "--env",
-    "environment",
     type=click.Choice(["live", "test"]),
     default="live",
-    help="Prefix of the key. [default: live]",
+    show_default=True,
+    help="Prefix of the key.",
 )
 @click.option(
     "--expires",
     metavar="DATE",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"]),
+    callback=_to_come,
     help="Expiry of the key, UTC. [default: never]",
 )
 def create(
-    accounts: str,
-    plan: str,
-    name: str,
-    plans: Path | None,
-    environment: str,
-    expires: datetime | None,
+    accounts: str, plan: str, name: str, plans: Path | None, env: str, expires: int | None
 ) -> None:
     """Create a key and print it. Only its digest is stored: it cannot be printed again.
 
@@ -67,17 +69,15 @@ def create(
 
     Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
-    ends = None if expires is None else int(expires.replace(tzinfo=UTC).timestamp())
-    with _open(accounts, plans) as store:
+    with open_accounts(accounts, plans) as store:
         try:
-            key = store.create_key(name, plan, environment=environment, expires=ends)
+            click.echo(store.create_key(name, plan, environment=env, expires=expires))
         except ValueError as error:
             fail(str(error))
-        click.echo(key)
 
 
-@keys.command(name="list", short_help="List all keys.")
-@_accounts
+@keys.command("list", short_help="List all keys.")
+@key_options.accounts
 def list_keys(accounts: str) -> None:
     """List all keys, the oldest first.
 
@@ -85,59 +85,62 @@ def list_keys(accounts: str) -> None:
 
     Example: geolookup accounts keys list --accounts sqlite:///accounts.db
     """
-    with _open(accounts) as store:
-        entries = store.keys()
-    for key in entries:
-        click.echo(_line(key))
+    with open_accounts(accounts) as store:
+        print_table(map(_key_row, store.keys()))
 
 
-@keys.command(name="revoke", short_help="Revoke a key permanently.")
-@click.argument("identifier", metavar="KEY")
-@_accounts
-def revoke(identifier: str, accounts: str) -> None:
+def _key_row(key: Key) -> tuple[str, ...]:
+    state = "revoked" if key.revoked else "valid"
+    until = "" if key.expires is None else f" until {_date(key.expires)}"
+    cells = key.environment, key.plan, _date(key.created), key.name
+    return (identifier(key.digest), state + until, *cells)
+
+
+@keys.command("revoke", short_help="Revoke a key permanently.")
+@click.argument("key", metavar="KEY")
+@key_options.accounts
+def revoke(key: str, accounts: str) -> None:
     """Revoke KEY, an identifier of `geolookup accounts keys list`, for good.
 
     Workers refuse it within a second.
 
     Example: geolookup accounts keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
     """
-    with _open(accounts) as store:
+    with open_accounts(accounts) as store:
         try:
-            key = store.revoke(identifier)
-        except KeyError:
-            # Not the text itself: it may be a whole key.
-            fail(
-                "no key has this identifier; 'geolookup accounts keys list' prints all identifiers"
-            )
-        else:
-            state = "was revoked already" if key.revoked else "is revoked"
-            click.echo(f"{identifier} of {key.name} {state}")
-            warning = store.check_durability()
-            if warning:
-                click.echo(f"geolookup: {warning}", err=True)
+            revoked = store.revoke(key)
+        except KeyError:  # not the text itself: it may be a whole key
+            fail("no key has this identifier; 'geolookup accounts keys list' prints all of them")
+        state = "was revoked already" if revoked.revoked else "is revoked"
+        click.echo(f"{key} of {revoked.name} {state}")
+        warning = store.check_durability()
+        if warning:
+            say(f"geolookup: {warning}")
 
 
-@accounts.command(name="usage", short_help="Print the usage of accounts.")
-@_accounts
+@accounts.command("usage", short_help="Print the usage of accounts.")
+@key_options.accounts
 @key_options.plans
 def usage(accounts: str, plans: Path | None) -> None:
     """Print the used quota of each account.
 
     Example: geolookup accounts usage --accounts sqlite:///accounts.db
     """
-    with _open(accounts, plans) as store:
-        quotas = {name: plan.quota for name, plan in store.plans.items()}
-        print_table(_usage_row(account, quotas.get(account.plan)) for account in store.usage())
+    with open_accounts(accounts, plans) as store:
+        print_table(
+            (f"{used:,}{_of(store.plans.get(plan))} used", plan, count_text(number, "key"), name)
+            for name, plan, _, used, number in store.usage()
+        )
 
 
-def _usage_row(account: Usage, quota: int | None) -> tuple[str, ...]:
-    of = "" if quota is None else f" of {quota:,}"
-    keys = count_text(account.keys, "key")
-    return f"{account.used:,}{of} used", account.plan, keys, account.name
+def _of(plan: Plan | None) -> str:
+    if plan is None:
+        return " of an unknown quota"
+    return "" if plan.quota is None else f" of {plan.quota:,}"
 
 
-@accounts.command(name="log", short_help="Print the audit log.")
-@_accounts
+@accounts.command("log", short_help="Print the audit log.")
+@key_options.accounts
 @options.as_json("Print a line of JSON for each entry.")
 def log(accounts: str, *, as_json: bool) -> None:
     """Print the audit log, the oldest entry first.
@@ -147,34 +150,33 @@ def log(accounts: str, *, as_json: bool) -> None:
 
     Example: geolookup accounts log --accounts sqlite:///accounts.db
     """
-    with _open(accounts) as store:
-        entries = store.log()
-    for entry in entries:
-        click.echo(_json_line(entry) if as_json else _log_line(entry))
+    with open_accounts(accounts) as store:
+        for entry in store.log():
+            at, action, user, uid, sudo_user, key, account, detail = entry
+            if as_json:
+                click.echo(json.dumps({**entry._asdict(), "at": _date(at)}, ensure_ascii=False))
+                continue
+            user += "" if uid is None else f" ({uid})"
+            user += "" if sudo_user is None else f", sudo by {sudo_user}"
+            click.echo("  ".join(filter(None, (_date(at), action, key, user, account, detail))))
 
 
-@accounts.command(name="plans", short_help="List the plans.")
+@accounts.command("plans", short_help="List the plans.")
 @key_options.plans
 def plans(plans: Path | None) -> None:
     """List the built-in plans and the plans of a file.
 
     Example: geolookup accounts plans --plans plans.toml
     """
-    from geolookup.gate import read_plans
-
     print_table(
-        (
-            plan.name,
-            f"{plan.rate:,}/s",
-            "no quota" if plan.quota is None else count_text(plan.quota, "request"),
-        )
-        for plan in read_plans(plans).values()
+        (name, f"{rate:,}/s", count_text(quota, "request") if quota else "no quota")
+        for name, rate, quota in read_plans(plans).values()
     )
 
 
-@accounts.command(name="backup", short_help="Write the accounts to one file.")
+@accounts.command("backup", short_help="Write the accounts to one file.")
 @_backup
-@_file_accounts
+@key_options.accounts
 @options.force("an existing FILE")
 def backup(file: Path, accounts: str, *, force: bool) -> None:
     """Write a snapshot of all accounts, keys, usage and the audit log to FILE.
@@ -184,14 +186,12 @@ def backup(file: Path, accounts: str, *, force: bool) -> None:
 
     Example: geolookup accounts backup accounts.bak --accounts sqlite:///accounts.db
     """
-    from geolookup.gate.backup import back_up
-
     click.echo(f"{file}: {back_up(accounts, file, force=force)}")
 
 
-@accounts.command(name="restore", short_help="Replace the accounts with a backup.")
+@accounts.command("restore", short_help="Replace the accounts with a backup.")
 @_backup
-@_file_accounts
+@key_options.accounts
 def restore(file: Path, accounts: str) -> None:
     """Replace all accounts, keys and usage with the backup FILE. The audit log stays.
 
@@ -201,37 +201,7 @@ def restore(file: Path, accounts: str) -> None:
 
     Example: geolookup accounts restore accounts.bak --accounts sqlite:///accounts.db
     """
-    from geolookup.gate.backup import restore
-
-    click.echo(f"{accounts}: {restore(accounts, file)}, restored from {file}")
-
-
-def _open(accounts: str, plans: Path | None = None) -> Accounts:
-    from geolookup.gate import open_accounts
-
-    return open_accounts(accounts, plans)
-
-
-def _line(key: Key) -> str:
-    from geolookup.gate.keys import identifier
-
-    state = "revoked" if key.revoked else "valid"
-    if key.expires is not None:
-        state += f" until {_date(key.expires)}"
-    cells = identifier(key.digest), state, key.environment, key.plan, _date(key.created), key.name
-    return "  ".join(cells)
-
-
-def _log_line(entry: Entry) -> str:
-    user = entry.user if entry.uid is None else f"{entry.user} ({entry.uid})"
-    if entry.sudo_user is not None:
-        user += f", sudo by {entry.sudo_user}"
-    cells = _date(entry.at), entry.action, entry.key, user, entry.account, entry.detail
-    return "  ".join(cell for cell in cells if cell)
-
-
-def _json_line(entry: Entry) -> str:
-    return json.dumps({**entry._asdict(), "at": _date(entry.at)}, ensure_ascii=False)
+    click.echo(f"{accounts}: {restore_from(accounts, file)}, restored from {file}")
 
 
 def _date(moment: int) -> str:

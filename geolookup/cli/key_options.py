@@ -8,22 +8,13 @@ import click
 
 from geolookup.cli.options import AS_PATH, PATH, F
 
-
-def accounts(forms: str) -> Callable[[F], F]:
-    """Return the option ``--accounts``: an account store, with the forms of its URL."""
-    return click.option("--accounts", metavar="URL", required=True, help=f"Account store: {forms}")
-
-
-#: The form of the URL of an accounts file, and the forms of all stores.
-ACCOUNTS_FILE = "sqlite:///PATH."
-
-
-ACCOUNTS_URL = (
-    "sqlite:///PATH or redis://HOST:PORT/NUMBER. The password of Redis can be in"
-    " $GEOLOOKUP_REDIS_PASSWORD, or in the file $GEOLOOKUP_REDIS_PASSWORD_FILE."
+accounts = click.option(
+    "--accounts",
+    metavar="URL",
+    required=True,
+    help="Account store: sqlite:///PATH or redis://HOST:PORT/NUMBER. The password of Redis can be"
+    " in $GEOLOOKUP_REDIS_PASSWORD, or in the file $GEOLOOKUP_REDIS_PASSWORD_FILE.",
 )
-
-
 plans = click.option(
     "--plans",
     metavar="FILE",

@@ -1,11 +1,14 @@
 """The program: its commands in sections, the implied command, and its errors of use in one line.
 
-A word that is no command never leads to a command that changes a store or keys, unless it is the
-name of that command in its group: ``prune`` is ``store prune``.
+Strategy: Click finds the errors; here each becomes the problem and what to run. No message repeats
+an address. Of a command only its own options and its example are named. A misspelt command leads
+to a similar one, unless that would change a store or keys.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,11 +18,24 @@ import geolookup
 from geolookup.cli import fail
 from geolookup.cli.command import Group
 from geolookup.cli.registry import COMMANDS, SECTIONS, SUMMARIES, load
+from geolookup.contract.address import is_address
+from geolookup.errors import line_text, near_word, suggestion
 
 #: Options of the program itself; others before an address are options of ``lookup``.
 _OWN_OPTIONS = "-h", "--help", "--version"
 #: With this Click 8.2 and later show the help of a group without a command.
 _HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
+#: A text like an address, malformed or not.
+_ADDRESS = re.compile(
+    r"[0-9]{1,9}(?:\.[0-9]{1,9}){3}|[0-9A-Fa-f]{0,9}:[0-9A-Fa-f]{0,9}:[0-9A-Fa-f:.]*"
+)
+#: How Click's message of surplus arguments begins; it repeats them.
+_SURPLUS = "Got unexpected extra argument"
+#: A misspelt command; another text may be an address.
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
+#: The similarity of a misspelt command to the command that is meant.
+_SIMILAR = 0.7
+_CHANGES_A_STORE = {"update"}
 
 
 @contextmanager
@@ -35,9 +51,7 @@ def _own_errors() -> Iterator[None]:
     except click.UsageError as error:
         if isinstance(error, _HELP):
             raise
-        from geolookup.cli.misuse import problem
-
-        fail(problem(error))
+        fail(_line(error))
 
 
 class _Program(Group):
@@ -65,14 +79,80 @@ class _Program(Group):
         elif args == ["version"]:
             args = ["--version"]
         if args and args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS:
-            from geolookup.cli.misuse import first_problem
-
-            problem = first_problem(args)
+            problem = _problem(args)
             if problem is None:
                 args = ["lookup", *args]
             elif not ctx.resilient_parsing:  # a shell asks for completions
                 fail(problem)
         return super().parse_args(ctx, args)
+
+
+def _line(error: click.UsageError) -> str:
+    """Return the message for an error of Click."""
+    context = error.ctx or click.get_current_context()
+    name = context.command_path.partition(" ")[2] or "geolookup"
+    text = line_text(_ADDRESS.sub("ADDRESS", f"{name}{_wrong(error, context)}".rstrip(".")))
+    if text.endswith("?"):
+        return text
+    if isinstance(context.command, Group):
+        return f"{text}; 'geolookup {name} --help' lists its commands"
+    return f"{text}; example: {getattr(context.command, 'example', '')}"
+
+
+def _wrong(error: click.UsageError, context: click.Context) -> str:
+    """Return the problem, to follow the name of the command."""
+    if isinstance(error, click.NoSuchOption):
+        near = [name for name in error.possibilities or () if name != "--help"]
+        return f" has no option {error.option_name}{f'; {suggestion(*near)}' if near else ''}"
+    if isinstance(error, click.MissingParameter):
+        # Click names the first one; those that were given are in ``params`` by then.
+        missing = [item for item in context.command.params if item.name not in context.params]
+        return f" needs {' and '.join(_shown(item) for item in missing if item.required)}"
+    message = "too many arguments" if error.message.startswith(_SURPLUS) else error.message
+    parameter = getattr(error, "param", None)
+    return f": {message}" if parameter is None else f": {_shown(parameter)}: {message}"
+
+
+def _shown(parameter: click.Parameter) -> str:
+    """Return an option with the name of its value, or the name of an argument."""
+    if isinstance(parameter, click.Option):
+        return f"{max(parameter.opts, key=len)} {parameter.metavar or ''}".rstrip()
+    return (parameter.metavar or str(parameter.name).upper()).strip("[].")
+
+
+def _problem(args: list[str]) -> str | None:
+    """Return why arguments without a command are not those of ``lookup``, and what to run."""
+    first, last = args[0], args[-1]
+    if first.startswith("-"):  # options of ``lookup``; "-" is standard input
+        is_command = last in COMMANDS and not args[-2].startswith("-")
+        text = f"options stand after the command, as in: geolookup {last} --help"
+        return text if is_command else None
+    if is_address(first):
+        return None
+    if os.path.exists(first):  # noqa: PTH110 - unlike pathlib it takes any text
+        return _of_path(first)
+    return f"no command {first!r}; {_hint(first)}" if _WORD.fullmatch(first) else None
+
+
+def _hint(word: str) -> str:
+    """Return the command that has this name in a group, or a similar one."""
+    groups = [command for name in SECTIONS["Groups"] if isinstance(command := load(name), Group)]
+    names = [f"{group.name} {word.lower()}" for group in groups if word.lower() in group.commands]
+    if not names and (near := near_word(word, COMMANDS.keys() - _CHANGES_A_STORE, cutoff=_SIMILAR)):
+        names = [near]
+    return suggestion(*names) if names else "'geolookup --help' lists the commands"
+
+
+def _of_path(path: str) -> str:
+    """Return what to run for a file or folder."""
+    name = line_text(path)
+    if os.path.isdir(path):  # noqa: PTH112
+        commands = f"info {name}", f"-d {name} IP"
+    elif path.endswith((".toml", ".mmdb")):
+        commands = f"check {name}", f"build {name} -o DIR"
+    else:
+        commands = f"summarize {name}", f"enrich {name} -o OUTPUT"
+    return f"{name} is not a command; run 'geolookup {commands[0]}' or 'geolookup {commands[1]}'"
 
 
 @click.group(

@@ -37,7 +37,7 @@ _STALE = ("warn", "refuse", "tag")
     is_flag=True,
     help="Add the own columns of the dataset to each answer, as the member own after network.",
 )
-@key_options.accounts(key_options.ACCOUNTS_URL)
+@key_options.accounts
 @key_options.plans
 @click.option(
     "--host",

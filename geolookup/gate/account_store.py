@@ -1,16 +1,12 @@
-"""The protocol of an account store, the records it keeps, and the admission of an account.
-
-Strategy: the store decides every request, in one transaction or script that a crash leaves
-complete or undone. So rate and quota hold among workers. A worker only caches keys and refusals.
-"""
+"""The protocol of an account store, and the records it keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import time_ns
-from typing import ClassVar, NamedTuple, NoReturn, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
-from geolookup.errors import AccountsError, QuotaError, RateLimitError
+from geolookup.errors import AccountsError
 from geolookup.gate.plans import Plan
 
 #: Microseconds.
@@ -19,8 +15,6 @@ SECOND = 1_000_000
 Clock = Callable[[], int]
 #: Refusals of a ``Decision``, besides the time of a retry.
 ADMITTED, EXHAUSTED, GONE = 0, -1, -2
-
-
 #: Unix microseconds of the years 1 to 9999, the range of ``datetime``.
 TIMES = range(-62_135_596_800 * SECOND, 253_402_300_800 * SECOND)
 
@@ -123,11 +117,11 @@ class Store(Protocol):
     def now(self) -> int:
         """Return the time of the store's clock, Unix microseconds."""
 
-    def find(self, digest: bytes) -> Key | None:
-        """Return the key with a digest."""
+    def find(self, digests: Sequence[bytes]) -> list[Key | AccountsError | None]:
+        """Return the key with each digest, in one round trip: None if unknown, or its problem."""
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
-        """Decide requests of accounts, each account once, in one round trip."""
+        """Decide requests of accounts, by the rule of ``sqlite_admission``, in one round trip."""
 
     def add(self, key: NewKey, entry: Entry) -> str:
         """Add and log a key if its account has the same plan or is new; return the plan."""
@@ -158,49 +152,3 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Close the store."""
-
-
-class Admission:
-    """An account in a worker: its requests are admitted or refused.
-
-    A refusal is cached until it can change, so a flood of refused requests does not reach the
-    store. The store decides all others.
-    """
-
-    def __init__(self, store: Store, account: int, plan: Plan) -> None:
-        self.account, self.plan = account, plan
-        self._store = store
-        self._refused_until = 0
-        self._quota_used_up = False
-
-    def admit(self) -> None:
-        """Count one request, or raise RateLimitError or QuotaError."""
-        self.check(self._store.now())
-        ((_, refusal),) = self._store.admit([Requests(self.account, self.plan)])
-        if refusal != ADMITTED:
-            self.refuse(refusal)
-
-    def check(self, now: int) -> None:
-        """Raise the cached refusal, if it is still valid at a time of the store's clock."""
-        # One that ends more than a second ahead is ignored: the clock was set back.
-        if now < self._refused_until <= now + SECOND:
-            self._raise(now)
-
-    def refuse(self, refusal: int) -> NoReturn:
-        """Raise RateLimitError or QuotaError for a ``Decision.refusal``, and cache it.
-
-        Raises AccountsError if the account is gone: its key is read again within a second.
-        """
-        if refusal == GONE:
-            raise AccountsError("account store", "an account no longer exists", "restore it")
-        now = self._store.now()
-        self._quota_used_up = refusal == EXHAUSTED
-        # A quota can be raised at any time: the store decides again after a second.
-        self._refused_until = now + SECOND if self._quota_used_up else refusal
-        self._raise(now)
-
-    def _raise(self, now: int) -> NoReturn:
-        if self._quota_used_up:
-            raise QuotaError
-        # In seconds, at most one: a rate is per second.
-        raise RateLimitError(min(max(0, self._refused_until - now), SECOND) / SECOND)

@@ -90,14 +90,10 @@ class AccountsFile:
 
     def _create(self) -> None:
         """Create an empty file that only its owner can read; SQLite gives its log the same mode."""
-        try:
+        with suppress(OSError):  # it exists, or SQLite will say that it cannot open it
             # O_EXCL: closing a descriptor of a file in use would drop this process's locks on it.
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             fsync(Path(self.path).parent)
-        except FileExistsError:
-            return
-        except OSError as error:
-            raise self.unusable(f"unable to open: {error.strerror}") from None
 
     def _prepare(self, db: sqlite3.Connection, *, create: bool) -> None:
         if not (create and is_empty(db)):

@@ -1,8 +1,7 @@
 """Backups of accounts files, taken and restored while services use the file.
 
 Strategy: SQLite's own backup copies one state of the file. A restore checks the backup, then
-replaces rows in one transaction: services see the restored keys at their next read. Files are
-replaced only if none is in use: the backup itself, and an accounts file that is missing.
+replaces all rows in one transaction: services see the restored keys at their next read.
 """
 
 from __future__ import annotations
@@ -23,20 +22,15 @@ from geolookup.gate.accounts_schema import check_content, check_schema, create_t
 from geolookup.gate.sqlite_admission import transaction
 
 _BACKUP = "name a file that 'geolookup accounts backup' wrote, and that you can read"
-_READ = "if it is damaged, restore an earlier backup; else check its permissions and the disk"
-_REPLACE = (
-    "if it is damaged, move it, its -wal and its -shm away, and restore again;"
+_LIVE = (
+    "if it is damaged, move it, its -wal and its -shm away, and restore a backup;"
     " else check its permissions and free disk space"
 )
 #: Characters of a report of SQLite.
 _LONGEST = 200
 #: The columns that a restore copies. A run has no time, so no request is recent.
-_ACCOUNTS = {
-    "account": "id, name, plan, created",
-    "run": "account, used",
-    "key": "digest, environment, account, created, expires, revoked",
-}
-_LOG = {"log": f"id, {', '.join(Entry._fields)}"}
+_ACCOUNTS = {"account": "*", "run": "account, used", "key": "*"}
+_LOG = {"log": "*"}
 
 
 def back_up(url: str, output: Path, *, force: bool = False) -> str:
@@ -48,7 +42,7 @@ def back_up(url: str, output: Path, *, force: bool = False) -> str:
     """
     live = AccountsFile(url)
     check_file(output, force=force)
-    with _errors_of(live.path, _READ), closing(live.open(create=False)) as source:
+    with _errors_of(live.path, _LIVE), closing(live.open(create=False)) as source:
         if output.exists() and output.samefile(live.path):
             raise OutputError(output, "is the accounts file itself", "name another file")
         with (
@@ -73,7 +67,7 @@ def restore(url: str, backup: Path) -> str:
         check_content(source)
         content = _summary(source)
         entry = audit.restoration(f"from {backup.absolute()}, {content}")
-        with _errors_of(live.path, _REPLACE), closing(live.open(create=True)) as target:
+        with _errors_of(live.path, _LIVE), closing(live.open(create=True)) as target:
             _replace(source, target, entry)
     return content
 
@@ -90,12 +84,12 @@ def _replace(source: sqlite3.Connection, target: sqlite3.Connection, entry: Entr
         tables = _ACCOUNTS | _LOG if is_empty(target) else _ACCOUNTS
         create_tables(target)
         check_schema(target)
-        for table in ("run", "key", "account"):
-            target.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
         for table, columns in tables.items():
+            target.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
             rows = source.execute(f"SELECT {columns} FROM {table}")  # noqa: S608 - constants
-            values = ", ".join("?" * len(rows.description))
-            target.executemany(f"INSERT INTO {table} ({columns}) VALUES ({values})", rows)  # noqa: S608 - constants
+            names = [name for name, *_ in rows.description]
+            into, values = f"{table} ({', '.join(names)})", ", ".join("?" * len(names))
+            target.executemany(f"INSERT INTO {into} VALUES ({values})", rows)  # noqa: S608 - constants
         audit.append(target, entry)
 
 

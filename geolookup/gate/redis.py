@@ -3,10 +3,10 @@
 Strategy: each decision is one script; the server runs it atomically. Time is the
 server's: decisions read its clock, and this process's clock is adjusted to each reply.
 
-An account is a hash ``geolookup:account:N`` (name, plan, created, used, recent) and the list of its
-runs, ``geolookup:runs:N``; a key is a hash ``geolookup:key:DIGEST``. ``geolookup:accounts`` counts
-the accounts; a server without it is new or has lost its data. The list ``geolookup:log`` is the
-audit log, a JSON array for each entry.
+An account is a hash ``geolookup:account:N`` (name, plan, created, keys) and the list of its runs,
+``geolookup:runs:N``, which alternates used requests and stamps. A key is a hash
+``geolookup:key:DIGEST``. ``geolookup:accounts`` counts the accounts; a server without it is new or
+has lost its data. The list ``geolookup:log`` is the audit log, a JSON array for each entry.
 
 In the scripts ARGV[1] is the time, Unix microseconds, or 0 for the clock of the server. Numbers are
 integers below 2**53: Lua represents them exactly.
@@ -42,57 +42,56 @@ if now == 0 then
 end
 """
 
-#: KEYS account and runs of each account; ARGV now, then rate, limit and number of requests of each.
-#: Returns now, then of each account how many are admitted, and why the others are not: see
-#: ``account_store.Decision``.
-#:
-#: The rule of ``sqlite_admission``, by runs at every rate. The list alternates stamps and numbers.
+#: KEYS runs of each account; ARGV now, then rate, limit and number of requests of each account.
+#: Returns now, then the members of each ``Decision``. The rule is that of ``sqlite_admission``.
 _ADMIT_SCRIPT = f"""
 {_NOW}
-local function add(runs, stamp, count)  -- sqlite_admission._insert
-    redis.call('RPUSH', runs, string.format('%.0f', stamp), string.format('%.0f', count))
+local function at(runs, index)
+    return tonumber(redis.call('LINDEX', runs, index))
 end
 
-local function decide(account, runs, rate, limit, number)
-    local used = tonumber(redis.call('HGET', account, 'used') or '')
+-- The index of the first run whose member (0: used, 1: stamp) is above a value; both ascend.
+local function first_above(runs, member, value)
+    local low, high = 0, redis.call('LLEN', runs) / 2
+    while low < high do
+        local middle = math.floor((low + high) / 2)
+        if at(runs, 2 * middle + member) > value then high = middle else low = middle + 1 end
+    end
+    return 2 * low
+end
+
+local function set_back(runs, newest)
+    for index, stamp in ipairs(redis.call('LRANGE', runs, 0, -1)) do
+        if index % 2 == 0 then
+            stamp = tonumber(stamp)
+            stamp = stamp <= newest - {SECOND} and 0 or math.min(stamp, now)
+            redis.call('LSET', runs, index - 1, string.format('%.0f', stamp))
+        end
+    end
+end
+
+local function decide(runs, rate, limit, number)
+    local used, newest = at(runs, -2), at(runs, -1)
     if not used then return 0, {GONE} end
-    -- A write: a server without memory refuses here, before anything changes.
-    local recent = redis.call('HINCRBY', account, 'recent', 0)
-
-    local moved = 0  -- sqlite_admission._move_to: the clock was set back
-    while tonumber(redis.call('LINDEX', runs, -2) or '0') > now do
-        moved = moved + tonumber(redis.call('RPOP', runs))
-        redis.call('RPOP', runs)
-    end
-    if moved > 0 then add(runs, now, moved) end
-    -- sqlite_admission._DROP
-    while tonumber(redis.call('LINDEX', runs, 0) or now) <= now - {SECOND} do
-        redis.call('LPOP', runs)
-        recent = recent - tonumber(redis.call('LPOP', runs))
-    end
-
+    if newest > now then set_back(runs, newest) end
+    local old = math.max(0, first_above(runs, 1, now - {SECOND}) - 2)
+    local recent = used - at(runs, old)
     local admitted = math.max(0, math.min(number, rate - recent, limit - used))
-    if admitted > 0 then add(runs, now, admitted) end
-    used, recent = used + admitted, recent + admitted
-    redis.call('HSET', account,
-        'used', string.format('%.0f', used), 'recent', string.format('%.0f', recent))
+    if admitted > 0 then
+        used, recent = used + admitted, recent + admitted
+        redis.call('RPUSH', runs, string.format('%.0f', used), string.format('%.0f', now))
+        redis.call('LTRIM', runs, old, -1)
+    end
     if admitted == number then return admitted, 0 end
     if recent < rate then return admitted, {EXHAUSTED} end
-    local above, at = recent - rate, 0  -- sqlite_admission._next_free
-    while above >= tonumber(redis.call('LINDEX', runs, at + 1)) do
-        above = above - tonumber(redis.call('LINDEX', runs, at + 1))
-        at = at + 2
-    end
-    return admitted, tonumber(redis.call('LINDEX', runs, at)) + {SECOND}
+    return admitted, at(runs, first_above(runs, 0, used - rate) + 1) + {SECOND}
 end
 
 local reply = {{now}}
-local argument = 2
-for i = 1, #KEYS, 2 do
-    local rate, limit, number = unpack(ARGV, argument, argument + 2)
-    argument = argument + 3
-    reply[i + 1], reply[i + 2] =
-        decide(KEYS[i], KEYS[i + 1], tonumber(rate), tonumber(limit), tonumber(number))
+for i, runs in ipairs(KEYS) do
+    local rate, limit, number = unpack(ARGV, 3 * i - 1, 3 * i + 1)
+    reply[2 * i], reply[2 * i + 1] =
+        decide(runs, tonumber(rate), tonumber(limit), tonumber(number))
 end
 return reply
 """
@@ -104,15 +103,18 @@ if not accounts then return redis.error_reply('holds no accounts') end
 #: Returns the number of accounts.
 _COUNT_SCRIPT = f"{_COUNT} return tonumber(accounts)"
 
-#: KEYS key; ARGV now. Returns now, and environment, account, name, plan, created, expires,
-#: revoked; or only now.
+#: KEYS keys; ARGV now. Returns now, and of each key environment, account, name, plan, created,
+#: expires and revoked, or nil.
 _FIND_SCRIPT = f"""
 {_COUNT}{_NOW}
-local key = redis.call('HMGET', KEYS[1], 'environment', 'account', 'created', 'expires', 'revoked')
-if not key[2] then return {{now}} end
-local account = redis.call('HMGET', 'geolookup:account:' .. key[2], 'name', 'plan')
-if not account[2] then return redis.error_reply('the account of a key no longer exists') end
-return {{now, key[1], key[2], account[1], account[2], key[3], key[4], key[5]}}
+local reply = {{now}}
+for i, name in ipairs(KEYS) do
+    local key = redis.call('HMGET', name, 'environment', 'account', 'created', 'expires', 'revoked')
+    local account = key[2] and redis.call('HMGET', 'geolookup:account:' .. key[2], 'name', 'plan')
+    reply[i + 1] = account
+        and {{key[1], key[2], account[1], account[2], key[3], key[4], key[5]}}
+end
+return reply
 """
 
 #: ARGV digest, environment, name, plan, created, expires (0: never), entry of the audit log.
@@ -128,7 +130,8 @@ if not number then
     number = redis.call('INCR', 'geolookup:accounts')
     redis.call('HSET', 'geolookup:names', ARGV[3], number)
     redis.call('HSET', 'geolookup:account:' .. number,
-        'name', ARGV[3], 'plan', ARGV[4], 'created', ARGV[5], 'used', 0, 'keys', 0)
+        'name', ARGV[3], 'plan', ARGV[4], 'created', ARGV[5], 'keys', 0)
+    redis.call('RPUSH', 'geolookup:runs:' .. number, 0, 0)
 end
 redis.call('HSET', 'geolookup:key:' .. ARGV[1], 'environment', ARGV[2],
     'account', number, 'created', ARGV[5], 'expires', ARGV[6], 'revoked', 0)
@@ -144,6 +147,11 @@ if redis.call('HGET', KEYS[1], 'revoked') == '0' then
 end
 redis.call('HSET', KEYS[1], 'revoked', 1)
 """
+
+
+_RESTORE = "restore its data"
+#: The most keys that ``keys`` reads in one script.
+_FOUND_TOGETHER = 512
 
 
 class RedisStore:
@@ -169,21 +177,26 @@ class RedisStore:
         """Return the estimated time of the server, Unix microseconds."""
         return self._own_clock() if self._own_clock else wall_clock() + (self._ahead or 0)
 
-    def find(self, digest: bytes) -> Key | None:
-        """Return the key with a digest."""
+    def find(self, digests: Sequence[bytes]) -> list[Key | AccountsError | None]:
+        """Return the key with each digest; see ``Store``."""
         sent_at = wall_clock()
-        key = f"geolookup:key:{digest.hex()}"
-        now, *members = self._server.run(self._find, [key], [self._time()])
+        keys = [f"geolookup:key:{digest.hex()}" for digest in digests]
+        now, *records = self._server.run(self._find, keys, [self._time()])
         self._adjust(sent_at, now)
-        with self._well_formed():
-            return _key(digest, members) if members else None
+        return list(map(self._found, digests, records))
+
+    def _found(self, digest: bytes, record: list[bytes] | None) -> Key | AccountsError | None:
+        try:
+            with self._well_formed():
+                return None if record is None else _key(digest, record)
+        except AccountsError as error:
+            return error
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts in one script; see ``Store``."""
-        keys: list[str] = []
+        keys = [f"geolookup:runs:{request.account}" for request in requests]
         arguments = [self._time()]
-        for account, plan, number in requests:
-            keys += f"geolookup:account:{account}", f"geolookup:runs:{account}"
+        for _, plan, number in requests:
             arguments += plan.rate, plan.limit, number
         sent_at = wall_clock()
         now, *decisions = self._server.run(self._admit, keys, arguments)
@@ -199,10 +212,16 @@ class RedisStore:
     def keys(self) -> list[Key]:
         """Return all keys, oldest first."""
         self._accounts()
-        digests = self._server.command("LRANGE", "geolookup:keys", 0, -1)
+        texts = self._server.command("LRANGE", "geolookup:keys", 0, -1)
         with self._well_formed():
-            stored = (self.find(bytes.fromhex(text.decode())) for text in digests)
-            return [key for key in stored if key is not None]
+            digests = [bytes.fromhex(text.decode()) for text in texts]
+        keys = []
+        for begin in range(0, len(digests), _FOUND_TOGETHER):
+            for key in self.find(digests[begin : begin + _FOUND_TOGETHER]):
+                if not isinstance(key, Key):
+                    raise key or AccountsError(self._server.name, "a key is lost", _RESTORE)
+                keys.append(key)
+        return keys
 
     def revoke(self, digest: bytes, entry: Entry) -> None:
         """Revoke a key for good; log it unless it was revoked before."""
@@ -218,17 +237,16 @@ class RedisStore:
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
-        members = "name", "plan", "created", "used", "keys"
-        rows = (
-            self._server.command("HMGET", f"geolookup:account:{number}", *members)
-            for number in range(1, self._accounts() + 1)
-        )
-        return [self._usage(row) for row in rows]
+        return [self._usage(number) for number in range(1, self._accounts() + 1)]
 
-    def _usage(self, row: list[bytes | None]) -> Usage:
-        if None in row:
-            raise AccountsError(self._server.name, "an account is lost", "restore its data")
-        name, plan, created, used, keys = (value or b"" for value in row)
+    def _usage(self, number: int) -> Usage:
+        members = "name", "plan", "created", "keys"
+        name, plan, created, keys = self._server.command(
+            "HMGET", f"geolookup:account:{number}", *members
+        )
+        used = self._server.command("LINDEX", f"geolookup:runs:{number}", -2)
+        if None in (name, plan, created, keys, used):
+            raise AccountsError(self._server.name, "an account is lost", _RESTORE)
         with self._well_formed():
             return Usage(name.decode(), plan.decode(), int(created), int(used), int(keys))
 
@@ -270,9 +288,8 @@ class RedisStore:
         """Turn the error of a record that another program wrote into an AccountsError."""
         try:
             yield
-        except (ValueError, TypeError):
-            problem, remedy = "a record is malformed", "restore its data"
-            raise AccountsError(self._server.name, problem, remedy) from None
+        except (ValueError, TypeError, AttributeError):
+            raise AccountsError(self._server.name, "a record is malformed", _RESTORE) from None
 
 
 def _key(digest: bytes, members: list[bytes]) -> Key:

@@ -6,8 +6,8 @@ No command is retried: the server may have counted a request whose reply was los
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -45,6 +45,11 @@ _UNCONFIRMED = (
     "{}: appendfsync is everysec, and WAITAOF is missing (Redis 7.2, Valkey), so a crash can undo"
     " the revocations of the last two seconds; set 'appendfsync always', or update the server"
 )
+#: The warning about a server that refuses CONFIG.
+_UNSHOWN = (
+    "{}: does not show its settings; check that it has 'appendonly yes', 'appendfsync everysec' or"
+    " 'always', and 'maxmemory-policy noeviction'"
+)
 
 
 class RedisServer:
@@ -62,36 +67,27 @@ class RedisServer:
     def run(self, script: Script, keys: Sequence[str] = (), arguments: Sequence[Any] = ()) -> Any:
         """Run a script; return its reply."""
         self._outage.check()
-        try:
+        with self._errors():
             return script(keys=keys, args=arguments)
-        except redis.RedisError as error:
-            raise self._unusable(error) from None
 
     def command(self, *words: object) -> Any:
         """Run a command; return its reply."""
         self._outage.check()
-        try:
+        with self._errors():
             return self._client.execute_command(*words)  # type: ignore[no-untyped-call]
-        except redis.RedisError as error:
-            raise self._unusable(error) from None
 
-    def run_durably(
-        self, script: Script, keys: Sequence[str] = (), arguments: Sequence[Any] = ()
-    ) -> None:
+    def run_durably(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> None:
         """Run a script, and wait until the server's disk has its writes, if it supports WAITAOF."""
-        try:
-            # WAITAOF is about the writes of its own connection.
-            with self._client.client() as connection:  # type: ignore[no-untyped-call]
-                script(keys=keys, args=arguments, client=connection)
-                for _ in range(_SYNC_WAITS):
-                    # redis.ResponseError: older than Redis 7.2, or without an append-only file
-                    with suppress(redis.ResponseError):
-                        wait = connection.execute_command("WAITAOF", 1, 0, _SYNC_WAIT)
-                        if wait[0] == 0:
-                            continue
-                    return
-        except redis.RedisError as error:
-            raise self._unusable(error) from None
+        # WAITAOF is about the writes of its own connection.
+        with self._errors(), self._client.client() as connection:  # type: ignore[no-untyped-call]
+            script(keys=keys, args=arguments, client=connection)
+            for _ in range(_SYNC_WAITS):
+                # redis.ResponseError: older than Redis 7.2, or without an append-only file
+                with suppress(redis.ResponseError):
+                    wait = connection.execute_command("WAITAOF", 1, 0, _SYNC_WAIT)
+                    if wait[0] == 0:
+                        continue
+                return
         raise AccountsError(
             self.name, "the change is not on its disk yet", "check the server's disk and log"
         )
@@ -102,28 +98,29 @@ class RedisServer:
         With ``appendfsync everysec`` a crash can undo the changes of two seconds that did not
         wait for WAITAOF. Raises AccountsError if the server may lose or evict older ones.
         """
-        try:
-            self._refuse_forgetful()
-            if self._client.config_get("appendfsync").get("appendfsync") == "always":
-                return None
-        except redis.ResponseError:
-            return (
-                f"{self.name}: does not show its settings; check that it has 'appendonly yes',"
-                " 'appendfsync everysec' or 'always', and 'maxmemory-policy noeviction'"
-            )
-        except redis.RedisError as error:
-            raise self._unusable(error) from None
-        return None if self._confirms_writes() else _UNCONFIRMED.format(self.name)
+        with self._errors():
+            try:
+                self._refuse_forgetful()
+                always = self._setting("appendfsync") == "always"
+            except redis.ResponseError:
+                return _UNSHOWN.format(self.name)
+            return None if always or self._confirms_writes() else _UNCONFIRMED.format(self.name)
 
     def _refuse_forgetful(self) -> None:
         for name, (forgets, setting) in _FORGETS.items():
-            value = self._client.config_get(name).get(name)
-            if value in forgets and (name != "maxmemory-policy" or self._has_memory_limit()):
+            value = self._setting(name)
+            if name == "maxmemory-policy" and self._setting("maxmemory") in (None, "0"):
+                continue  # without a limit nothing is evicted
+            if value in forgets:
                 raise AccountsError(
                     self.name,
                     f"{name} is {value}, so a crash or a full memory can undo revocations",
                     f"set '{setting}' in its configuration, or with CONFIG SET",
                 )
+
+    def _setting(self, name: str) -> str | None:
+        value: str | None = self._client.config_get(name).get(name)
+        return value
 
     def _confirms_writes(self) -> bool:
         """Return whether ``run_durably`` can wait for the server's disk."""
@@ -131,21 +128,18 @@ class RedisServer:
             self._client.execute_command("WAITAOF", 0, 0, 0)  # type: ignore[no-untyped-call]
         except redis.ResponseError:
             return False
-        except redis.RedisError as error:
-            raise self._unusable(error) from None
         return True
 
     def probe(self, script: Script) -> None:
         """Run a script without arguments, also while others fail at once."""
         self._outage.hold(2 * _TIMEOUT)  # to connect, and to be answered
-        try:
-            script()
-        except redis.ResponseError as error:
+        with self._errors():
+            try:
+                script()
+            except redis.ResponseError:
+                self._outage.over()
+                raise
             self._outage.over()
-            raise self._unusable(error) from None
-        except redis.RedisError as error:
-            raise self._unusable(error) from None
-        self._outage.over()
 
     def after_fork(self) -> None:
         """Reset the state of the parent in a child process."""
@@ -155,8 +149,13 @@ class RedisServer:
         """Close the connections."""
         self._client.close()
 
-    def _has_memory_limit(self) -> bool:
-        return int(self._client.config_get("maxmemory").get("maxmemory") or 0) > 0
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn errors of the client into AccountsErrors."""
+        try:
+            yield
+        except redis.RedisError as error:
+            raise self._unusable(error) from None
 
     def _unusable(self, error: redis.RedisError) -> AccountsError:
         # redis-py ends some texts with a full stop.

@@ -35,6 +35,8 @@ from geolookup.gate.sqlite_admission import transaction
 from geolookup.gate.store_health import Outage
 
 _T = TypeVar("_T")
+#: A row of ``_KEY``.
+_Row = tuple[bytes, str, int, str, str, int, int | None, int]
 _KEY = (
     "SELECT digest, environment, account, name, plan, key.created, expires, revoked"
     " FROM key JOIN account ON account.id = account"
@@ -68,10 +70,16 @@ class SQLiteStore:
         self._connection: sqlite3.Connection | None = None
         self._outage = Outage()
 
-    def find(self, digest: bytes) -> Key | None:
-        """Return the key with a digest."""
-        keys = self._run(_keys, f"{_KEY} WHERE digest = ?", digest)
-        return keys[0] if keys else None
+    def find(self, digests: Sequence[bytes]) -> list[Key | AccountsError | None]:
+        """Return the key with each digest; see ``Store``."""
+        rows = self._run(_rows, digests)
+        return [self._found(rows.get(digest)) for digest in digests]
+
+    def _found(self, row: _Row | None) -> Key | AccountsError | None:
+        try:
+            return None if row is None else _key(row)
+        except sqlite3.Error as error:
+            return self._file.unusable(str(error))
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts in one transaction; see ``Store``."""
@@ -107,7 +115,7 @@ class SQLiteStore:
 
     def keys(self) -> list[Key]:
         """Return all keys, oldest first."""
-        return self._run(_keys, f"{_KEY} ORDER BY key.created, digest")
+        return self._run(_keys)
 
     def revoke(self, digest: bytes, entry: Entry) -> None:
         """Revoke a key for good; log it unless it was revoked before."""
@@ -221,11 +229,18 @@ def _busy(error: sqlite3.Error) -> bool:
     return code & _PRIMARY == sqlite3.SQLITE_BUSY
 
 
-def _keys(db: sqlite3.Connection, statement: str, *values: object) -> list[Key]:
-    return [_key(row) for row in db.execute(statement, values)]
+def _rows(db: sqlite3.Connection, digests: Sequence[bytes]) -> dict[bytes, _Row]:
+    # Of 1, 2, 4, 8 ... digests: few statements exist, and all stay prepared.
+    filled = [*digests, *[b""] * ((1 << (len(digests) - 1).bit_length()) - len(digests))]
+    statement = f"{_KEY} WHERE digest IN ({', '.join('?' * len(filled))})"
+    return {row[0]: row for row in db.execute(statement, filled)}
 
 
-def _key(row: tuple[bytes, str, int, str, str, int, int | None, int]) -> Key:
+def _keys(db: sqlite3.Connection) -> list[Key]:
+    return [_key(row) for row in db.execute(f"{_KEY} ORDER BY key.created, digest")]
+
+
+def _key(row: _Row) -> Key:
     key = Key(*row[:7], revoked=bool(row[7]))
     _check(is_time(key.created) and (key.expires is None or is_time(key.expires)))
     return key

@@ -57,7 +57,7 @@ _FIRST_ABOVE = "SELECT stamp FROM run WHERE account = ? AND used > ? ORDER BY us
 _SET_BACK = (
     "UPDATE run SET stamp = CASE WHEN stamp <= ?3 THEN 0 ELSE min(stamp, ?2) END WHERE account = ?1"
 )
-_DROP = f"DELETE FROM run WHERE account = ?1 AND used < ({_USED_AT})"
+_DROP = f"DELETE FROM run WHERE account = ?1 AND used < ({_USED_AT})"  # noqa: S608 - constants
 #: Used requests of an account until its expired runs are dropped: seldom, to change few pages.
 _DROP_AFTER = 64
 

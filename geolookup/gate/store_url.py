@@ -37,19 +37,15 @@ def redis_password() -> str | None:
     if password is not None and file is not None:
         raise AccountsError(f"${PASSWORD_FILE}", f"${PASSWORD} is set too", "unset one of them")
     if file is not None:
-        password = _in_file(file)
+        try:
+            with open_regular(file) as stream:
+                # An editor ends the last line.
+                password = stream.read().decode().removesuffix("\n").removesuffix("\r")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not UTF-8"
+            problem = f"{file} cannot be read ({reason})"
+            raise AccountsError(f"${PASSWORD_FILE}", problem, _REMEDY) from None
     if password == "":
         variable = PASSWORD if file is None else PASSWORD_FILE
         raise AccountsError(f"${variable}", "the password is empty", _REMEDY)
     return password
-
-
-def _in_file(file: str) -> str:
-    try:
-        with open_regular(file) as stream:
-            # An editor ends the last line.
-            return stream.read().decode().removesuffix("\n").removesuffix("\r")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8"
-        problem = f"{file} cannot be read ({reason})"
-        raise AccountsError(f"${PASSWORD_FILE}", problem, _REMEDY) from None

@@ -1,8 +1,8 @@
 """The port of health and metrics, for probes and Prometheus, in one thread of the server process.
 
 ``/livez`` is 200 while the server runs and replaces silent workers. ``/readyz`` is 200 if a worker
-accepts requests and can use the account store, and every worker has a recent beat. Further lines
-name silent workers and the last update of the store. ``/metrics`` shows the counters.
+accepts requests and can use the account store, and every worker has a recent beat. Both name silent
+workers. ``/metrics`` shows the counters and the last update of the store.
 
 Strategy: an event loop: slow or silent clients cost a few kilobytes, and no thread. A connection
 ends after DEADLINE seconds. If more than CONNECTIONS are open, the oldest is closed. A probe sends
@@ -16,7 +16,6 @@ import re
 from contextlib import suppress
 from http import HTTPStatus
 from threading import Thread
-from typing import NamedTuple
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
@@ -27,21 +26,12 @@ from geolookup.http.settings import HEAD_LIMIT
 from geolookup.http.shared import Shared
 from geolookup.http.watchdog import LATE, LOST, Watchdog
 from geolookup.store import paths
-from geolookup.updates.state import State, read_state
+from geolookup.updates.state import read_state
 
 #: Seconds from the start of a connection to its end.
 DEADLINE = 5.0
 #: Open connections.
 CONNECTIONS = 256
-_PLAIN = "text/plain; charset=utf-8"
-
-
-class _Page(NamedTuple):
-    """One answer."""
-
-    status: int
-    body: bytes = b""
-    content_type: str = _PLAIN
 
 
 class Admin:
@@ -87,51 +77,40 @@ class Admin:
     def _response(self, head: bytes) -> bytes:
         request = re.match(rb"(\S+) (\S+) HTTP/1\.", head)
         if request is None:
-            page = _Page(400)
+            status, body = 400, b""
         elif request[1] not in {b"GET", b"HEAD"}:
-            page = _Page(405)
+            status, body = 405, b""
         else:
-            page = self._page(request[2])
+            status, body = self._page(request[2])
         lines = (
-            f"HTTP/1.1 {page.status} {HTTPStatus(page.status).phrase}",
-            f"Content-Type: {page.content_type}",
-            f"Content-Length: {len(page.body)}",
+            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+            f"Content-Type: {CONTENT_TYPE_PLAIN_0_0_4}",
+            f"Content-Length: {len(body)}",
             "Connection: close\r\n\r\n",
         )
-        return "\r\n".join(lines).encode() + (b"" if head.startswith(b"HEAD") else page.body)
+        return "\r\n".join(lines).encode() + (b"" if head.startswith(b"HEAD") else body)
 
-    def _page(self, path: bytes) -> _Page:
+    def _page(self, path: bytes) -> tuple[int, bytes]:
+        """Return the status and the text of a page."""
         match path:
             case b"/livez":
                 return self._health("alive", not self._watchdog.silent_workers(LOST), LOST)
             case b"/readyz":
-                page = self._health("ready", self._is_ready(), LATE)
-                return page._replace(body=page.body + _update_line(self._state()).encode())
+                return self._health("ready", self._is_ready(), LATE)
             case b"/metrics":
-                text = exposition(self._shared, self._state())
-                return _Page(200, text, CONTENT_TYPE_PLAIN_0_0_4)
+                updates = read_state(self._dataset or paths.user_store())
+                return 200, exposition(self._shared, updates)
             case _:
-                return _Page(404)
+                return 404, b""
 
-    def _health(self, word: str, is_well: bool, limit: int) -> _Page:
+    def _health(self, word: str, is_well: bool, limit: int) -> tuple[int, bytes]:
         lines = [word if is_well else f"not {word}"]
         for worker, seconds in sorted(self._watchdog.silent_workers(limit).items()):
             lines.append(f"worker-{worker + 1} is silent for {seconds} seconds")
-        return _Page(200 if is_well else 503, "".join(f"{line}\n" for line in lines).encode())
+        return 200 if is_well else 503, "".join(f"{line}\n" for line in lines).encode()
 
     def _is_ready(self) -> bool:
         """Return whether each worker that the system can choose answers a new connection."""
         is_usable = any(not slot.is_unusable for slot in self._shared.serving())
         is_draining = self._shared.orders.drain
         return is_usable and not is_draining and not self._watchdog.silent_workers(LATE)
-
-    def _state(self) -> State:
-        return read_state(self._dataset or paths.user_store())
-
-
-def _update_line(state: State) -> str:
-    """Return a line about the updates of a store; empty if it was never updated."""
-    if not state.source:
-        return ""
-    failures = f"{state.failures} failed in a row, " if state.failures else ""
-    return f"updates: {failures}last success {state.succeeded_at or 'never'}\n"

@@ -82,15 +82,11 @@ def granian_options(settings: Settings) -> dict[str, Any]:
         "backlog": _BACKLOG,
         "backpressure": settings.connections,
         "websockets": False,
-        "ssl_cert": _path(settings.tls_certificate),
-        "ssl_key": _path(settings.tls_key),
+        "ssl_cert": settings.tls_certificate and Path(settings.tls_certificate),
+        "ssl_key": settings.tls_key and Path(settings.tls_key),
         "log_level": LogLevels(settings.log_level),
         "log_dictconfig": _logging(settings.log_level),
     }
-
-
-def _path(file: str | None) -> Path | None:
-    return None if file is None else Path(file)
 
 
 def _install_signals(server: Any, orders: Orders, drain: float) -> None:
@@ -112,12 +108,14 @@ def _install_signals(server: Any, orders: Orders, drain: float) -> None:
 
 def _logging(level: str) -> dict[str, Any]:
     """Return the logging configuration: one line per record on standard error."""
-    console = {"class": "logging.StreamHandler", "formatter": "generic"}  # standard error
+    line = "%(asctime)s [%(levelname)s] %(message)s"
+    logger = {"handlers": ["console"], "propagate": False}
     return {
-        "handlers": {"console": console, "access": {"class": "logging.NullHandler"}},
+        "formatters": {"line": {"format": line, "datefmt": "%Y-%m-%d %H:%M:%S %z"}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
         "loggers": {
-            "_granian": {"handlers": ["console"], "level": "INFO", "propagate": False},
-            "geolookup": {"handlers": ["console"], "level": level.upper(), "propagate": False},
+            "_granian": {**logger, "level": "INFO"},
+            "geolookup": {**logger, "level": level.upper()},
             "geolookup.access": {"level": "INFO"},
         },
     }

@@ -33,13 +33,14 @@ _WORD = ctypes.c_uint64
 
 
 class Orders(ctypes.Structure):
-    """What the workers shall do."""
+    """What the workers shall do, and the process of the server."""
 
+    server: int
     #: How often a reload was ordered.
     reloads: int
     #: Answer with ``Connection: close``.
     drain: bool
-    _fields_ = (("reloads", _WORD), ("drain", ctypes.c_bool))
+    _fields_ = (("server", _WORD), ("reloads", _WORD), ("drain", ctypes.c_bool))
 
 
 class Slot(ctypes.Structure):
@@ -98,7 +99,7 @@ class Shared:
 
     def __init__(self, workers: int) -> None:
         try:
-            self.orders: Orders = RawValue(Orders)
+            self.orders: Orders = RawValue(Orders, os.getpid())
             self.slots: Sequence[Slot] = RawArray(Slot, workers)  # type: ignore[assignment]
         except OSError as error:
             raise SettingsError(

@@ -26,8 +26,6 @@ from geolookup.http.shared import Shared
 _LOOK = 1.0
 #: Looks without a beat until a worker is not ready, is killed, is given up.
 LATE, SILENT, LOST = 5, 15, 30
-#: Looks until a worker is killed that has not begun: it opens and reads a dataset first.
-STARTING = 300
 _log = logging.getLogger("geolookup.http")
 
 
@@ -54,25 +52,17 @@ class Watchdog:
     def look(self) -> None:
         """Look at each worker once; kill one that has been silent for too long."""
         for number, slot in enumerate(self._shared.slots):
-            beats, process = slot.beats, slot.process
-            is_silent = beats == self._seen[number] and slot.is_running
-            self._seen[number] = beats
+            # A worker without a beat opens its dataset, and has no connections yet.
+            is_silent = 0 < slot.beats == self._seen[number] and slot.is_running
+            self._seen[number] = slot.beats
             self._looks[number] = self._looks[number] + 1 if is_silent else 0
-            limit = SILENT if beats else STARTING
-            if is_silent and self._looks[number] % limit == 0:
-                _log.error("worker-%d is silent for %d seconds; killing it", number + 1, limit)
-                _kill(process)
+            if is_silent and self._looks[number] % SILENT == 0:
+                _log.error("worker-%d is silent for %d seconds; killing it", number + 1, SILENT)
+                _kill(slot.process)
 
     def silent_workers(self, looks: int) -> dict[int, int]:
-        """Return the workers that were silent for so many looks or more, and for how many.
-
-        Workers that have not begun are left out: they have no connections yet.
-        """
-        return {
-            number: count
-            for number, count in self._looks.items()
-            if count >= looks and self._seen[number]
-        }
+        """Return the workers that were silent for so many looks or more, and for how many."""
+        return {number: count for number, count in self._looks.items() if count >= looks}
 
 
 def _kill(process: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import multiprocessing
 import os
 import signal
 import sys
@@ -77,8 +76,8 @@ class Worker:
         if self._orders.reloads != self._reloads:
             self._reloads = self._orders.reloads
             self._start_reload()
-        if _is_orphan():
-            # The worker would continue to listen, and no other server could use the port.
+        if os.getppid() != self._orders.server:
+            # An orphan would continue to listen, and no other server could use the port.
             _log.error("the server process is gone; this worker ends")
             os.kill(os.getpid(), signal.SIGTERM)  # after the requests in progress
         else:
@@ -141,12 +140,6 @@ def load(settings: Settings, shared: Shared, number: int) -> Worker:
     except GeoLookupError as error:
         _log.error("%s", error)
         sys.exit(1)
-
-
-def _is_orphan() -> bool:
-    # The parent of an orphan is init or a subreaper.
-    server = multiprocessing.parent_process()
-    return server is not None and os.getppid() != server.pid
 
 
 def _write_time(manifest: Path) -> int:

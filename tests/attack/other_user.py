@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import geolookup
@@ -22,6 +23,7 @@ from tests.signing.keys import key_files, private_keys, public
 from tests.store.numbered import answers_of, id_of, shared
 
 OTHER = 54321
+Changes = Iterator[Callable[[], object]]
 
 
 def attack() -> None:
@@ -33,12 +35,12 @@ def attack() -> None:
         folder.chmod(0o755)
         source, store = folder / "source", folder / "store"
         with umask(0):
-            published(source, store)
-        serve_meanwhile(folder, source, store)
-        refuses_what_others_may_write(source, store)
+            _publish(source, store)
+        _serve_meanwhile(folder, source, store)
+        _refuse_what_others_may_write(source, store)
 
 
-def published(source: Path, store: Path) -> None:
+def _publish(source: Path, store: Path) -> None:
     geolookup.sign(copied(shared(1), source), key_files()[0])
     for path in (source, *source.iterdir()):
         os.chown(path, OTHER, OTHER)
@@ -46,22 +48,14 @@ def published(source: Path, store: Path) -> None:
     geolookup.publish(source, store)
 
 
-def serve_meanwhile(folder: Path, source: Path, store: Path) -> None:
-    accounts = sqlite_store(folder)
+def _serve_meanwhile(folder: Path, source: Path, store: Path) -> None:
+    accounts, trusted = sqlite_store(folder), str(public(key_files()[0]))
     headers = [("X-API-Key", accounts.key())]
-    options = (
-        "--dataset",
-        str(store),
-        "--trusted-key",
-        str(public(key_files()[0])),
-        "--watch",
-        "0.05",
-    )
+    options = ("--dataset", str(store), "--trusted-key", trusted, "--watch", "0.05")
     with serving(accounts, folder, *options) as server:
-        changes = list(overwriting(source))  # that user cannot read the other dataset
-        overwritten = as_other(lambda: sum(map(is_done, changes)))
+        overwritten = _as_other(_overwriting(source))
         assert overwritten == len(list(source.iterdir())), "the attack does not reach the source"
-        done = as_other(lambda: sum(map(is_done, tampering(store))))
+        done = _as_other(_tampering(store))
         answer = server.ask("?ip=8.8.8.8", headers)
         actual = run("lookup", "8.8.8.8", "--dataset", str(store)).stdout
     print(f"{overwritten} files of the source overwritten, {done} changes of the store")
@@ -70,32 +64,50 @@ def serve_meanwhile(folder: Path, source: Path, store: Path) -> None:
     assert b"Town 1" in answer.body
     assert answer.headers["x-dataset-generation"] == id_of(1)
     assert "Town 1" in actual
-    geolookup.verify(store, trusted_keys=public(key_files()[0]))
+    geolookup.verify(store, trusted_keys=trusted)
 
 
-def overwriting(source: Path) -> Iterator[Callable[[], object]]:
+def _overwriting(source: Path) -> Changes:
     for path in source.iterdir():
         other = shared(2) / path.name
         content = (other if other.exists() else path).read_bytes()  # its unchanged signature
         yield lambda path=path, content=content: path.write_bytes(content)  # type: ignore[misc]
 
 
-def tampering(store: Path) -> Iterator[Callable[[], object]]:
+def _tampering(store: Path) -> Changes:
     """Yield all ways to change a store that the modes of its files could allow."""
     for path in (store, *store.rglob("*")):
-        yield lambda path=path: path.rename(path.with_name("aside"))  # type: ignore[misc]
-        yield lambda path=path: path.chmod(0o777)  # type: ignore[misc]
+        change: list[Callable[[Path], object]] = [
+            lambda path: path.rename(path.with_name("aside")),
+            lambda path: path.chmod(0o777),
+        ]
         if path.is_dir():
-            yield lambda path=path: (path / "new.pem").touch()  # type: ignore[misc]
-            yield lambda path=path: shutil.rmtree(path)  # type: ignore[misc]
+            change += [lambda path: (path / "new.pem").touch(), shutil.rmtree]
         else:
-            yield lambda path=path: path.write_bytes(b"")  # type: ignore[misc]
-            yield lambda path=path: path.unlink()  # type: ignore[misc]
+            change += [lambda path: path.write_bytes(b""), Path.unlink]
         if path.name == ".lock":  # whoever can open it can lock it for ever
-            yield lambda path=path: path.read_bytes()  # type: ignore[misc]
+            change.append(Path.read_bytes)
+        yield from (partial(act, path) for act in change)
 
 
-def is_done(change: Callable[[], object]) -> bool:
+def _as_other(changes: Changes) -> int:
+    """Return how many changes the other user can make, in a process of that user."""
+    listed = list(changes)  # that user cannot read the other dataset
+    child = os.fork()
+    if child == 0:
+        done = 0
+        try:
+            os.setgroups([])
+            os.setgid(OTHER)
+            os.setuid(OTHER)
+            done = sum(map(_is_done, listed))
+        except BaseException:  # noqa: BLE001 - a forked process must not run on
+            done = 255
+        os._exit(done)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _is_done(change: Callable[[], object]) -> bool:
     try:
         change()
     except OSError:
@@ -103,25 +115,10 @@ def is_done(change: Callable[[], object]) -> bool:
     return True
 
 
-def as_other(count: Callable[[], int]) -> int:
-    """Return a small number that the other user counts, in a process of that user."""
-    child = os.fork()
-    if child == 0:
-        status = 255
-        try:
-            os.setgroups([])
-            os.setgid(OTHER)
-            os.setuid(OTHER)
-            status = count()
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def refuses_what_others_may_write(source: Path, store: Path) -> None:
+def _refuse_what_others_may_write(source: Path, store: Path) -> None:
     """Refuse to publish into a store whose keys another user can move aside."""
     store.chmod(0o777)
-    assert as_other(lambda: is_done(lambda: (store / "trusted").rename(store / "aside"))) == 1
+    assert _as_other(iter([lambda: (store / "trusted").rename(store / "aside")])) == 1
     (store / "aside").rename(store / "trusted")
     line = refusal("store", "publish", str(source), "--store", str(store))
     print(line)

@@ -18,8 +18,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import FrameType
 from typing import IO, Any
+from unittest import mock
 
 import pyarrow as pa
 import pytest
@@ -29,7 +29,6 @@ from tests.conftest import ROOT
 from tests.internals.filesystem import sweep_once
 from tests.servers import PATIENCE
 
-_CAN_ALARM = hasattr(signal, "SIGALRM")
 #: Commands that start processes or serve: they are always run in a process.
 _ALONE = ("serve",)
 #: Whether the program, when it runs here, has a standard input.
@@ -60,11 +59,11 @@ def pipe(
     folder: Path = ROOT,
     alone: bool = False,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the program with bytes on standard input; raise TimeoutExpired after two minutes.
+    """Run the program with bytes on standard input.
 
     With ``env`` it runs in a process: modules read the environment when they are imported.
     """
-    alone = alone or env is not None or not _CAN_ALARM or args[0] in _ALONE
+    alone = alone or env is not None or os.name == "nt" or args[0] in _ALONE
     if alone or threading.current_thread() is not threading.main_thread():
         done = _fresh(args, data, env, folder)
     else:
@@ -191,10 +190,6 @@ def _fresh(
     return subprocess.CompletedProcess(args, process.returncode, out, err)
 
 
-class _OverdueError(BaseException):
-    """The time of a command is over; not an Exception, so that the command does not catch it."""
-
-
 def _inside(args: Sequence[str], data: bytes, folder: Path) -> subprocess.CompletedProcess[bytes]:
     before = set(threading.enumerate())
     streams: list[IO[bytes]] = [TemporaryFile() for _ in range(3)]  # noqa: SIM115
@@ -208,7 +203,7 @@ def _inside(args: Sequence[str], data: bytes, folder: Path) -> subprocess.Comple
             for name, text in zip(("stdin", "stdout", "stderr"), texts, strict=True):
                 patch.setattr(sys, name, text if has_input or name != "stdin" else None)
             try:
-                status = _status(args)
+                status = _status()
             finally:
                 for text in texts:
                     text.detach()
@@ -226,13 +221,11 @@ def _text_stream(stream: IO[bytes], errors: str = "strict") -> TextIOWrapper:
     return TextIOWrapper(stream, "utf-8", errors, write_through=True)
 
 
-def _status(args: Sequence[str]) -> int:
+def _status() -> int:
     try:
         cli.main()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except _OverdueError:
-        raise subprocess.TimeoutExpired(args, PATIENCE) from None
     return 0
 
 
@@ -244,21 +237,8 @@ def _process_state() -> Iterator[None]:
         patch.setattr(threading, "excepthook", threading.__excepthook__)
         patch.setattr(logging.root, "handlers", [])
         sweep_once.cache_clear()
-        stack.callback(_restore_environment, dict(os.environ))
+        stack.enter_context(mock.patch.dict(os.environ))
         stack.callback(pa.set_cpu_count, pa.cpu_count())
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
+        for number in (signal.SIGTERM, signal.SIGINT):
             stack.callback(signal.signal, number, signal.getsignal(number))
-        signal.signal(signal.SIGALRM, _overdue)
-        stack.callback(signal.alarm, 0)
-        signal.alarm(PATIENCE)  # code that never returns to Python: faulthandler_timeout
         yield
-
-
-def _overdue(_number: int, _frame: FrameType | None) -> None:
-    raise _OverdueError
-
-
-def _restore_environment(before: dict[str, str]) -> None:
-    if os.environ != before:
-        os.environ.clear()
-        os.environ.update(before)

@@ -24,7 +24,7 @@ READERS = {
 #: Modules of the command line that no command is in.
 PARTS = {
     *("key_options", "table_options"),
-    *("__init__", "answers", "command", "conditions", "misuse", "options"),
+    *("__init__", "answers", "command", "conditions", "options"),
     *("program", "quantities", "registry", "repeating"),
     *("address_input", "answer_formats", "terminal_text"),
 }

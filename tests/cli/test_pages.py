@@ -13,7 +13,8 @@ from tests.skips import needs
 
 pytestmark = needs("jinja2", "PIL", "vl_convert")
 
-Command = tuple[str, str]
+#: The commands that make pages, without their outputs.
+_COMMANDS = (("report", str(SMALL)), ("map", "addresses.txt"))
 #: Runs the program without a module.
 _WITHOUT = """
 import sys
@@ -24,25 +25,9 @@ main()
 
 
 @pytest.fixture
-def map_command(tmp_path_factory: pytest.TempPathFactory) -> Command:
-    """The arguments of ``map``, without its outputs."""
-    addresses = tmp_path_factory.mktemp("input") / "addresses.txt"
-    addresses.write_text("8.8.8.8\n" * 9, encoding="utf-8")
-    return "map", str(addresses)
-
-
-@pytest.fixture
-def commands(map_command: Command) -> list[Command]:
-    """The arguments of the commands that make pages, without their outputs."""
-    return [("report", str(SMALL)), map_command]
-
-
-def _refused(folder: Path, *arguments: str) -> str:
-    """Run the command where it must fail; returns its one line. The folder stays as it was."""
-    before = sorted((path, path.lstat().st_mtime_ns) for path in folder.rglob("*"))
-    line = refusal(*arguments, folder=folder)
-    assert sorted((path, path.lstat().st_mtime_ns) for path in folder.rglob("*")) == before
-    return line
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "addresses.txt").write_text("8.8.8.8\n" * 9, encoding="utf-8")
+    return tmp_path
 
 
 @pytest.mark.long
@@ -50,44 +35,39 @@ def _refused(folder: Path, *arguments: str) -> str:
     ("module", "package"),
     [("jinja2", "jinja2"), ("PIL", "pillow"), ("vl_convert", "vl-convert-python")],
 )
-def test_without_the_extra_one_line_names_it(
-    tmp_path: Path, commands: list[Command], module: str, package: str
-) -> None:
-    for command in commands:
+def test_without_the_extra_one_line_names_it(folder: Path, module: str, package: str) -> None:
+    python = ("-c", _WITHOUT)
+    for command in _COMMANDS:
         args = (module, *command, "--output", "page.html")
-        with started(
-            *args, folder=tmp_path, python=("-c", _WITHOUT), stderr=subprocess.PIPE
-        ) as process:
+        with started(*args, folder=folder, python=python, stderr=subprocess.PIPE) as process:
             _, told = process.communicate(timeout=60)
         problem = f"page.html: needs the package {package}; pip install 'geolookup[report]'"
         assert (process.returncode, told.decode()) == (2, f"geolookup: {problem}\n")
-        assert not [*tmp_path.iterdir()]
+        assert not (folder / "page.html").exists()
 
 
-def test_outputs_that_cannot_be_written(tmp_path: Path, commands: list[Command]) -> None:
-    (tmp_path / "old.html").write_text("mine", encoding="utf-8")
-    (tmp_path / "here").mkdir()
-    for outputs, problem in (
-        (("old.html",), "old.html: exists already; choose another name or use --force"),
-        (("no/page.html",), "no: no such folder; create it first"),
-        (("here", "--force"), "here: is a folder; name a file to write"),
+def test_outputs_that_cannot_be_written(folder: Path) -> None:
+    (folder / "old.html").write_text("mine", encoding="utf-8")
+    (folder / "here").mkdir()
+    before = sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*"))
+    rows = ("--against", str(SMALL), "--force", "--rows", "x.csv", "--output", "here/../x.csv")
+    for commands, outputs, problem in (
+        (_COMMANDS, ("--output", "old.html"), "old.html: exists already; choose another name"),
+        (_COMMANDS, ("--output", "no/page.html"), "no: no such folder; create it first"),
+        (_COMMANDS, ("--output", "here", "--force"), "here: is a folder; name a file to write"),
+        (_COMMANDS[:1], rows, "here/../x.csv: is the file of --rows; choose another file"),
+        ([("report", "nowhere")], ("--output", "x.html"), f"{folder / 'nowhere'}: no dataset here"),
     ):
         for command in commands:
-            assert _refused(tmp_path, *command, "--output", *outputs) == problem
-    report = (*commands[0], "--against", str(SMALL), "--force", "--rows")
-    problem = "here/../x.csv: is the file of --rows; choose another file"
-    assert _refused(tmp_path, *report, "x.csv", "--output", "here/../x.csv") == problem
-    line = _refused(tmp_path, "report", "nowhere", "--output", "page.html")
-    assert line.startswith(f"{tmp_path / 'nowhere'}: no dataset here; ")
+            assert refusal(*command, *outputs, folder=folder).startswith(problem)
+    assert sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*")) == before
 
 
 @pytest.mark.parametrize("args", [("report",), ("map", "addresses.txt")], ids=" ".join)
-def test_a_page_in_a_file_and_on_standard_output(tmp_path: Path, args: tuple[str, ...]) -> None:
+def test_a_page_in_a_file_and_on_standard_output(folder: Path, args: tuple[str, ...]) -> None:
     """``report`` without a name is of the dataset that lookups answer from."""
-    (tmp_path / "addresses.txt").write_text("8.8.8.8\n" * 9, encoding="utf-8")
-    done = run(*args, "--output", "page.html", folder=tmp_path)
-    assert done.stdout.startswith("page.html: ")
-    text = (tmp_path / "page.html").read_text("utf-8")
-    done = run(*args, "--output", "-", folder=tmp_path)
+    assert run(*args, "--output", "page.html", folder=folder).stdout.startswith("page.html: ")
+    text = (folder / "page.html").read_text("utf-8")
+    done = run(*args, "--output", "-", folder=folder)
     assert (done.returncode, done.stderr, done.stdout) == (0, "", text)
-    assert len([*tmp_path.iterdir()]) == 2
+    assert len([*folder.iterdir()]) == 2

@@ -1,18 +1,18 @@
-"""Fake clock, the plain rate, and every kind of account store: a SQLite file, a Redis server."""
+"""Fake clock, and every kind of account store: a SQLite file, a Redis server."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from geolookup.errors import AccountsError, ContractError, QuotaError, RateLimitError
+from geolookup.errors import AccountsError, ContractError
 from geolookup.gate import Accounts, read_plans
 from tests.internals.gate import (
     AccountsFile,
-    Admission,
     Clock,
     SQLiteStore,
     Store,
@@ -123,6 +123,13 @@ def outcomes(accounts: Accounts, keys: Iterable[object]) -> list[Outcome]:
     return actual
 
 
+def counted(worker: Worker, monkeypatch: pytest.MonkeyPatch, method: str) -> Mock:
+    """Count the calls of a method of a worker's store."""
+    mock = Mock(wraps=getattr(worker.store, method))
+    monkeypatch.setattr(worker.store, method, mock)
+    return mock
+
+
 def of(key: str) -> str:
     """Return the identifier of a key."""
     return identifier(digest(key) or b"")
@@ -140,36 +147,3 @@ def worker(url: str, plans: Path, clock: FakeClock) -> Generator[Open, None, Non
     yield open_one
     for accounts in opened:
         accounts.close()
-
-
-class SlidingLog:
-    """All admissions so far; one more may come if fewer than ``rate`` are under a second old."""
-
-    def __init__(self, rate: int) -> None:
-        self.rate = rate
-        self.admitted: list[int] = []
-
-    def allows(self, now: int) -> bool:
-        return sum(now - SECOND < stamp <= now for stamp in self.admitted) < self.rate
-
-
-def most_in_a_second(stamps: Sequence[int]) -> int:
-    """Return the most stamps that any half-open second holds."""
-    ordered = sorted(stamps)
-    most = first = 0
-    for last, stamp in enumerate(ordered):
-        while ordered[first] <= stamp - SECOND:
-            first += 1
-        most = max(most, last - first + 1)
-    return most
-
-
-def passes(admission: Admission) -> bool | None:
-    """Ask for one request: True admitted, False too fast, None out of quota."""
-    try:
-        admission.admit()
-    except RateLimitError:
-        return False
-    except QuotaError:
-        return None
-    return True

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock, call
@@ -15,17 +16,9 @@ import pytest
 from geolookup import errors
 from geolookup.errors import InvalidKeyError, QuotaError, RateLimitError
 from geolookup.gate import open_accounts, read_plans
-from tests.gate.conftest import SECOND, START, FakeClock, Open, Worker, of, outcomes
-from tests.internals.gate import Key, keys
-from tests.internals.gate import accounts as accounts_module
+from tests.gate.conftest import SECOND, START, FakeClock, Open, counted, of, outcomes
+from tests.internals.gate import Key, admissions, keys
 from tests.skips import optional
-
-
-def counted(worker: Worker, monkeypatch: pytest.MonkeyPatch, method: str) -> Mock:
-    """Count the calls of a method of a worker's store."""
-    mock = Mock(wraps=getattr(worker.store, method))
-    monkeypatch.setattr(worker.store, method, mock)
-    return mock
 
 
 def test_missing_and_wrong_keys(worker: Open) -> None:
@@ -107,10 +100,10 @@ def test_the_second_begins_before_a_read(
     expires = accounts.create_key("Acme", "mid", expires=START // SECOND + 2)
     find = accounts.store.find
 
-    def slow(digest: bytes) -> Key | None:
-        found = find(digest)
+    def slow(digests: Sequence[bytes]) -> list[Key | errors.AccountsError | None]:
+        stored = find(digests)
         clock.now += SECOND // 2
-        return found
+        return stored
 
     monkeypatch.setattr(accounts.store, "find", reads := Mock(side_effect=slow))
     for now, count in ((START, 1), (START + SECOND - 1, 1), (START + SECOND, 2)):
@@ -154,8 +147,7 @@ def test_a_quota_is_for_life_and_of_all_workers(worker: Open, clock: FakeClock) 
 
 def test_the_caches_of_keys_are_bounded(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the bound a key is read again; the counts stay right."""
-    monkeypatch.setattr(accounts_module, "CACHED_KEYS", 3)
-    monkeypatch.setattr(accounts_module, "CACHED_REFUSED", 3)
+    monkeypatch.setattr(admissions, "CACHED", 3)
     accounts = worker()
     made = [accounts.create_key(f"account {n}", "endless") for n in range(8)]
     reads = counted(accounts, monkeypatch, "find")
@@ -186,15 +178,15 @@ def test_keys_are_compared_in_constant_time(worker: Open, monkeypatch: pytest.Mo
     good, other = accounts.create_key("Acme", "free"), accounts.create_key("Other", "free")
     digest, of_other = (hashlib.sha256(key.encode()).digest() for key in (good, other))
     compare = Mock(wraps=hmac.compare_digest)
-    find = Mock(return_value=accounts.store.find(digest))  # whatever is asked for
-    monkeypatch.setattr(accounts_module, "compare_digest", compare)
+    find = Mock(return_value=accounts.store.find([digest]))  # whatever is asked for
+    monkeypatch.setattr(admissions, "compare_digest", compare)
     monkeypatch.setattr(accounts.store, "find", find)
     for _ in ("from the store", "from the cache"):
         accounts.admit(Secret(good))
-    assert find.mock_calls == [call(digest)]
+    assert find.mock_calls == [call([digest])]
     assert compare.mock_calls == [call(digest, digest)] * 2
     assert outcomes(accounts, [Secret(other)]) == [InvalidKeyError]
-    assert find.mock_calls[1:] == [call(of_other)]
+    assert find.mock_calls[1:] == [call([of_other])]
     assert compare.mock_calls[2:] == [call(digest, of_other)]
 
 
@@ -246,6 +238,7 @@ def test_what_no_key_is_made_for(worker: Open) -> None:
     "name",
     [
         *("", " ", "\u3000", "a" * 201, "a\x00", "a\nb", "a\tb", "\x1b[2J", "\x7f", "\x9b2J"),
+        *(" a", "a ", "a\u3000"),
         *("a\u2028b", "a\u202eb", "\u061cb", "\u200fb", "a\u2066", "\udcff"),
     ],
 )
@@ -268,6 +261,13 @@ def test_names_of_all_scripts_are_accepted(worker: Open) -> None:
     for name in names:
         worker().create_key(name, "free")
     assert [usage.name for usage in worker().usage()] == names
+
+
+def test_canonically_equal_names_are_one_account(worker: Open) -> None:
+    """Each would have a quota of its own."""
+    for name in ("Ünïcödé", "U\u0308ni\u0308co\u0308de\u0301"):
+        worker().create_key(name, "free")
+    assert [(usage.name, usage.keys) for usage in worker().usage()] == [("Ünïcödé", 2)]
 
 
 def test_an_account_whose_plan_is_unknown_here_is_no_open_gate(url: str, worker: Open) -> None:

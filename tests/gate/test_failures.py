@@ -231,7 +231,9 @@ def test_a_lost_account_fails_alone(url: str, plans: Path, file: Path) -> None:
             sql("DELETE FROM account WHERE name != 'Kept'; DELETE FROM run WHERE account > 1")(file)
         else:
             with optional("redis").Redis.from_url(url) as client:
-                client.delete("geolookup:account:2", "geolookup:account:3")
+                client.delete(
+                    *(f"geolookup:{kind}:{n}" for kind in ("account", "runs") for n in (2, 3))
+                )
             for ask in (accounts.keys, accounts.usage):
                 with pytest.raises(AccountsError):
                     ask()

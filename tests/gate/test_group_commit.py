@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Event
 from unittest.mock import Mock
 
 import pytest
@@ -12,9 +14,10 @@ from hypothesis import strategies as st
 
 from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
-from tests.gate.conftest import SECOND, FakeClock, Open, outcomes
-from tests.gate.turns import together
-from tests.internals.gate import GroupCommit, make
+from tests.gate.conftest import SECOND, FakeClock, Open, counted, outcomes
+from tests.gate.turns import decisions, together
+from tests.internals.gate import MOST_STRANGERS, GroupCommit, Key, digest, make
+from tests.servers import PATIENCE
 from tests.tiers import scaled
 
 
@@ -59,15 +62,52 @@ def test_a_turn_is_as_its_requests_one_by_one(
 
 
 def test_a_turn_asks_the_store_once(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once about all keys, once about all accounts, however many keys are wrong."""
     accounts = worker()
     keys = [accounts.create_key(str(number), "mid") for number in range(5)]
-    decide = Mock(wraps=accounts.decide)
-    monkeypatch.setattr(accounts, "decide", decide)
+    wrong = [make("live") for _ in range(300)]
+    find, admit = counted(accounts, monkeypatch, "find"), counted(accounts, monkeypatch, "admit")
     gate = GroupCommit[int](accounts)
-    assert together(gate, keys * 4) == [None] * 20
-    assert together(gate, keys[:1]) == [None]
-    numbers = [[argument.number for argument in call.args[0]] for call in decide.call_args_list]
+    assert together(gate, [*keys * 4, *wrong]) == [None] * 20 + [InvalidKeyError] * 300
+    assert together(gate, [*keys[:1], *wrong]) == [None] + [InvalidKeyError] * 300
+    assert [len(call.args[0]) for call in find.call_args_list] == [305]
+    numbers = [[argument.number for argument in call.args[0]] for call in admit.call_args_list]
     assert numbers == [[4] * 5, [1]]
+
+
+def test_a_valid_key_does_not_wait_for_strangers(
+    worker: Open, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if it must be read again; beyond a bound strangers do not wait either."""
+    accounts, released = worker(), Event()
+    honest, new = accounts.create_key("Acme", "mid"), accounts.create_key("New", "mid")
+    accounts.admit(honest)
+    find, of_honest = accounts.store.find, digest(honest)
+
+    def blocked_for_strangers(digests: Sequence[bytes]) -> list[Key | AccountsError | None]:
+        assert [*digests] == [of_honest] or released.wait(PATIENCE)
+        return find(digests)
+
+    monkeypatch.setattr(accounts.store, "find", blocked_for_strangers)
+    monkeypatch.setattr(Accounts, "remote", True)
+
+    async def flooded() -> None:
+        gate = GroupCommit[int](accounts)
+        # One more than may wait, beside those that the thread has taken.
+        first = asyncio.ensure_future(decisions(gate, [new]))
+        await asyncio.sleep(0)
+        strangers = [make("live") for _ in range(MOST_STRANGERS + 1)]
+        flood = asyncio.ensure_future(decisions(gate, strangers))
+        for later in (0, SECOND):
+            clock.now += later
+            assert await decisions(gate, [honest]) == [None]
+        assert [first.done(), flood.done()] == [False, False]
+        released.set()
+        assert await first == [None]
+        outcomes = list(map(type, await flood))
+        assert outcomes == [InvalidKeyError] * MOST_STRANGERS + [AccountsError]
+
+    asyncio.run(flooded())
 
 
 def test_a_refusal_among_many_is_of_its_account_alone(worker: Open, clock: FakeClock) -> None:
@@ -121,5 +161,5 @@ def test_an_error_of_the_store_reaches_all_that_asked_it(
 ) -> None:
     accounts = worker()
     key = accounts.create_key("Acme", "tiny")
-    monkeypatch.setattr(accounts, "decide", Mock(side_effect=error))
+    monkeypatch.setattr(accounts.store, "admit", Mock(side_effect=error))
     assert together(GroupCommit[int](accounts), [key] * 3) == [type(error)] * 3

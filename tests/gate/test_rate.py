@@ -1,55 +1,78 @@
-"""The rate and the quota in every store, by the table of cases and by a plain list."""
+"""The rate and the quota in every store, by a plain list of all admissions."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.gate import cases
-from tests.gate.cases import CASES, Case
-from tests.gate.conftest import (
-    SECOND,
-    START,
-    FakeClock,
-    Open,
-    SlidingLog,
-    Worker,
-    most_in_a_second,
-    passes,
-)
+from geolookup.errors import AccountsError
+from tests.gate.conftest import SECOND, START, FakeClock, Open, Worker
 from tests.internals.gate import (
     ADMITTED,
+    ALL_ADMITTED,
     EXHAUSTED,
-    Accounts,
-    Admission,
+    GONE,
+    Decision,
+    Key,
     NewKey,
     Plan,
     Requests,
     audit,
-    sqlite_admission,
+    back_up,
+    restore,
 )
 from tests.tiers import scaled
 
-#: Waits that lie on, before and after every edge there is, and any others.
-WAITS = st.sampled_from([0, 1, SECOND // 2, SECOND - 1, SECOND]) | st.integers(0, 2 * SECOND)
-#: (wait, worker, requests at once)
-REQUESTS = st.lists(st.tuples(WAITS, st.integers(0, 2), st.integers(1, 5)), max_size=60)
-MANY = settings(
-    max_examples=scaled(8, 60),
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 _names = itertools.count()
+#: Waits at every edge of a second, and any others; below 0 the clock is set back.
+WAITS = st.sampled_from(
+    [0, 1, SECOND // 2, SECOND - 1, SECOND, -1, 1 - SECOND, -SECOND, -9 * SECOND]
+) | st.integers(-SECOND, 2 * SECOND)
+#: The wait, the rate, the quota, and how many requests of each account come together.
+STEPS = st.lists(
+    st.tuples(
+        WAITS,
+        st.sampled_from([1, 2, 3, 5, 200]),
+        st.sampled_from([None, None, 20]),
+        st.lists(st.integers(0, 6), min_size=3, max_size=3),
+    ),
+    max_size=40,
+)
+Steps = Sequence[tuple[int, int, int | None, list[int]]]
 
 
-@pytest.fixture(params=["rings", "runs", "script"])
-def url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The URL of a store that counts in one of the ways."""
-    kept: str = request.getfixturevalue("emptied" if request.param == "script" else "file_url")
-    return kept
+class Log:
+    """All admissions of an account: the rule of the contract, by brute force."""
+
+    def __init__(self) -> None:
+        self.stamps: list[int] = []
+
+    def decide(self, now: int, plan: Plan, number: int) -> Decision:
+        if self.stamps and self.stamps[-1] > now:
+            expired = self.stamps[-1] - SECOND
+            self.stamps = [0 if stamp <= expired else min(stamp, now) for stamp in self.stamps]
+        for admitted in range(number):
+            free = self._free_at(now, plan.rate)
+            if free > now:
+                return Decision(admitted, free)
+            if len(self.stamps) >= plan.limit:
+                return Decision(admitted, EXHAUSTED)
+            self.stamps.append(now)
+        return ALL_ADMITTED
+
+    def _free_at(self, now: int, rate: int) -> int:
+        moments = [now, *(stamp + SECOND for stamp in self.stamps if stamp + SECOND > now)]
+        return next(moment for moment in moments if self._recent(moment) < rate)
+
+    def _recent(self, now: int) -> int:
+        return sum(stamp > now - SECOND for stamp in self.stamps)
 
 
 def account(accounts: Worker) -> int:
@@ -58,109 +81,96 @@ def account(accounts: Worker) -> int:
     digest = name.encode().ljust(32, b".")
     new = NewKey(digest, "live", name, "tiny", START, None)
     accounts.store.add(new, audit.creation(new))
-    key = accounts.store.find(digest)
-    assert key is not None
+    (key,) = accounts.store.find([digest])
+    assert isinstance(key, Key)
     return key.account
 
 
-def admission(accounts: Worker, number: int, rate: int) -> Admission:
-    return Admission(accounts.store, number, Plan("p", rate, None))
+def used(accounts: Worker, numbers: list[int]) -> list[int]:
+    """Return the usage of accounts; numbers count from 1."""
+    usage = accounts.usage()
+    return [usage[number - 1].used for number in numbers]
 
 
-def used_of(accounts: Accounts, number: int) -> int:
-    """Return what the account of a number has used; numbers count from 1, as rows do."""
-    return accounts.usage()[number - 1].used
+#: The rate of 3, lowered from 5, raised from 2, and with the clock set back.
+SLIDING: Steps = [(0, 3, None, [1]), (300, 3, None, [3]), (SECOND - 300, 3, None, [3])]
+LOWERED: Steps = [(0, 5, None, [2]), (9, 5, None, [3]), (9, 2, None, [1]), (SECOND, 2, None, [3])]
+RAISED: Steps = [(0, 2, None, [3]), (9, 5, None, [4]), (SECOND, 5, 9, [3]), (9, 200, 20, [99])]
+SET_BACK: Steps = [(0, 3, None, [1]), (500, 3, None, [1]), (-300, 3, None, [2])]
+#: One request a second, then the clock is set back by a minute: only the last one is recent.
+SLOW_BEFORE_SET_BACK: Steps = [(SECOND, 5, None, [1])] * 20 + [(-60 * SECOND, 5, None, [5])]
 
 
-def decided(accounts: Accounts, requests: Requests, now: int) -> Iterator[str]:
-    """Decide requests that come together; yield their outcomes, as ``cases`` words them."""
-    ((admitted, refusal),) = accounts.decide([requests])
-    if refusal == ADMITTED:
-        admitted = requests.number
-    yield from [cases.ADMITTED] * admitted
-    outcome = cases.QUOTA if refusal == EXHAUSTED else cases.retry((refusal - now) / 1000)
-    yield from [outcome] * (requests.number - admitted)
-
-
-@pytest.mark.parametrize("one_by_one", [False, True])
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_every_store_decides_every_case(
-    case: Case, worker: Open, clock: FakeClock, *, one_by_one: bool
-) -> None:
-    accounts = worker()
-    number, rate = account(accounts), case.rate
-    for step in case.steps:
-        clock.now, rate = START + round(step.at * 1000), step.rate or rate
-        plan, count = Plan("p", rate, case.quota), len(step.outcomes)
-        parts = [1] * count if one_by_one else [count]
-        requests = [Requests(number, plan, part) for part in parts]
-        actual = [outcome for some in requests for outcome in decided(accounts, some, clock.now)]
-        assert actual == step.outcomes
-        assert used_of(accounts, number) == step.used
-
-
-@MANY
-@given(rate=st.integers(1, 6), requests=REQUESTS)
-@example(rate=1, requests=[(0, 0, 1), (SECOND - 1, 1, 1), (1, 2, 1)])
-@example(rate=2, requests=[(0, 0, 2), (SECOND, 1, 3), (SECOND - 1, 2, 1), (1, 0, 3)])
-def test_the_rate_among_workers_equals_the_list(
-    worker: Open, clock: FakeClock, rate: int, requests: list[tuple[int, int, int]]
-) -> None:
-    number = account(worker())
-    workers = [admission(worker(), number, rate) for _ in range(3)]
-    log = SlidingLog(rate)
-    for wait, who, times in requests:
-        clock.now += wait
-        for _ in range(times):
-            allowed = log.allows(clock.now)
-            assert passes(workers[who]) is allowed
-            log.admitted += [clock.now] * allowed
-    assert most_in_a_second(log.admitted) <= rate
-
-
-@MANY
-@given(
-    rate=st.integers(1, 12),
-    requests=st.lists(REQUESTS, min_size=2, max_size=2),
-    back=st.integers(1, 2 * SECOND),
+@settings(
+    max_examples=scaled(30, 300),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_after_a_clock_was_set_back_the_rate_holds_again(
-    worker: Open,
-    clock: FakeClock,
-    rate: int,
-    requests: list[list[tuple[int, int, int]]],
-    back: int,
+@given(steps=STEPS)
+@example(steps=SLIDING)
+@example(steps=LOWERED)
+@example(steps=RAISED)
+@example(steps=SET_BACK)
+@example(steps=SLOW_BEFORE_SET_BACK)
+def test_every_store_decides_as_the_list(worker: Open, clock: FakeClock, steps: Steps) -> None:
+    """Of several workers in turn; with a quota, rates that change, and a clock that is set back."""
+    workers = itertools.cycle([worker(), worker()])
+    numbers = [account(next(workers)) for _ in range(3)]
+    logs = [Log() for _ in numbers]
+    for wait, rate, quota, counts in steps:
+        clock.now += wait
+        plan = Plan("p", rate, quota)
+        pairs = [pair for pair in zip(numbers, counts, strict=False) if pair[1]]
+        decisions = next(workers).store.admit([Requests(one, plan, count) for one, count in pairs])
+        for (number, count), actual in zip(pairs, decisions, strict=True):
+            expected = logs[numbers.index(number)].decide(clock.now, plan, count)
+            # If all are admitted, their number is not read.
+            assert (actual if actual.refusal else ALL_ADMITTED) == expected
+    assert used(next(workers), numbers) == [len(log.stamps) for log in logs]
+
+
+def test_a_high_rate_is_exact_and_keeps_few_runs(
+    worker: Open, clock: FakeClock, file: Path
 ) -> None:
-    number = account(worker())
-    workers = [admission(worker(), number, rate) for _ in range(3)]
-    for part in requests:
-        stamps: list[int] = []
-        for wait, who, times in part:
-            clock.now += wait
-            stamps += [clock.now] * sum(passes(workers[who]) is True for _ in range(times))
-        assert most_in_a_second(stamps) <= rate
-        clock.now -= back
+    accounts, log = worker(), Log()
+    number, plan = account(accounts), Plan("p", 500, None)
+    for count in [1, 2] * 600:
+        clock.now += 2500
+        (actual,) = accounts.store.admit([Requests(number, plan, count)])
+        expected = log.decide(clock.now, plan, count)
+        assert (actual if actual.refusal else ALL_ADMITTED) == expected
+    if not accounts.remote:
+        with closing(sqlite3.connect(file)) as db:
+            assert db.execute("SELECT count(*) FROM run").fetchone()[0] < 500 + 64
 
 
-def test_the_method_of_a_plan_follows_its_rate(worker: Open, clock: FakeClock) -> None:
-    accounts = worker()
-    number = account(accounts)
-    for rate in (5, 2, 5, 300, 5):
-        clock.now += SECOND
-        one = admission(accounts, number, rate)
-        assert [passes(one) for _ in range(rate + 1)] == [True] * rate + [False], rate
-
-
-def test_requests_of_many_plans_and_accounts_are_decided_together(
-    worker: Open, monkeypatch: pytest.MonkeyPatch
+def test_after_a_restore_no_request_is_recent(
+    worker: Open, url: str, tmp_path: Path, clock: FakeClock
 ) -> None:
     accounts = worker()
-    requests = [
-        Requests(account(accounts), Plan(f"{rate} {quota}", rate, quota), number)
-        for rate, quota, number in [(2, 1, 1), (9, 2, 4), (3, 9, 5), (9, 9, 1), (2, 9, 1)]
-    ]
-    decisions = accounts.decide(requests)
-    refusals = [refusal for _, refusal in decisions]
-    assert refusals == [ADMITTED, EXHAUSTED, START + SECOND, ADMITTED, ADMITTED]
-    assert [decisions[at].admitted for at in (1, 2)] == [2, 3]
-    assert [used_of(accounts, request.account) for request in requests] == [1, 2, 3, 1, 1]
+    if accounts.remote:
+        pytest.skip("Redis has its own backups")
+    number, plan = account(accounts), Plan("p", 2, 5)
+    assert accounts.store.admit([Requests(number, plan, 3)]) == [(2, clock.now + SECOND)]
+    back_up(url, tmp_path / "backup")
+    restore(url, tmp_path / "backup")
+    assert accounts.store.admit([Requests(number, plan, 3)]) == [(2, clock.now + SECOND)]
+    assert used(accounts, [number]) == [4]
+
+
+def test_a_batch_is_admitted_whole_or_not_at_all(worker: Open, file: Path) -> None:
+    """Whatever the plans of its accounts are; an account that is gone fails alone."""
+    accounts = worker()
+    fast, slow = account(accounts), account(accounts)
+    requests = [Requests(fast, Plan("fast", 9000, None)), Requests(slow, Plan("slow", 5, None))]
+    gone = Requests(slow + 1, Plan("slow", 5, None))
+    decisions = accounts.store.admit([*requests, gone])
+    assert [decision.refusal for decision in decisions] == [ADMITTED, ADMITTED, GONE]
+    if not accounts.remote:
+        with closing(sqlite3.connect(file, isolation_level=None)) as db:
+            db.execute(
+                "CREATE TRIGGER fails BEFORE INSERT ON run WHEN NEW.account = 2"
+                " BEGIN SELECT raise(ABORT, 'no space'); END"
+            )
+        with pytest.raises(AccountsError, match="no space"):
+            accounts.store.admit(requests)
+    assert used(accounts, [fast, slow]) == [1, 1]

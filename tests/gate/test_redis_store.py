@@ -107,7 +107,7 @@ def test_a_record_of_another_program_is_one_line(emptied: str) -> None:
                 with open_accounts(emptied) as fresh, pytest.raises(AccountsError, match="redis:"):
                     fresh.admit(key)
             client.hset(name, member, kept)
-        for member in ("name", "created", "used", "keys"):
+        for member in ("name", "created", "keys"):
             kept = client.hget(account, member)
             client.hset(account, member, b"\xff")
             with pytest.raises(AccountsError, match="a record is malformed"):

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import SettingsError
-from geolookup.http import Settings
 from tests import servers
 from tests.cli.program import refusal
 from tests.conftest import ROOT
 from tests.http.serving import PATH, Server, Store, serving
+from tests.internals.http import Settings
 from tests.servers import free_port
 from tests.skips import needs, optional
 from tests.tiers import scaled

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.clients import request
-from tests.http.serving import Server, Store, connection_to, serving
+from tests.http.serving import Server, Store, connection_to, request, serving
 
 
 def pipeline(stack: ExitStack, server: Server, count: int) -> list[socket.socket]:

@@ -19,7 +19,7 @@ from geolookup import publish
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.http.serving import Server, Store, serving
-from tests.internals.http import LATE, SILENT, STARTING, Shared, Watchdog, notify
+from tests.internals.http import LATE, SILENT, Shared, Watchdog, notify
 from tests.servers import PATIENCE, accepts, until
 
 _STARTED = re.compile(r"Spawning worker-\d+ with PID: (\d+)")
@@ -60,7 +60,7 @@ def test_a_silent_worker_is_killed_and_a_start_may_take_longer(
     shared = Shared(1)
     (slot,), watchdog = shared.slots, Watchdog(shared)
     slot.process = process.pid or 0
-    for _ in range(STARTING - 1):
+    for _ in range(10 * SILENT):
         watchdog.look()
     assert watchdog.silent_workers(1) == {}
     slot.beats = 1

@@ -1,19 +1,20 @@
 """Internal names of `geolookup/gate` that tests use."""
 
 from geolookup.gate import (
-    accounts,
     accounts_file,
+    admissions,
     audit,
     backup,
     keys,
-    sqlite_admission,
     store_health,
 )
 from geolookup.gate.account_store import (
     ADMITTED,
+    ALL_ADMITTED,
     EXHAUSTED,
-    Admission,
+    GONE,
     Clock,
+    Decision,
     Key,
     NewKey,
     Requests,
@@ -23,7 +24,7 @@ from geolookup.gate.account_store import (
 from geolookup.gate.accounts import Accounts, open_accounts
 from geolookup.gate.accounts_file import AccountsFile
 from geolookup.gate.backup import back_up, restore
-from geolookup.gate.group_commit import GroupCommit
+from geolookup.gate.group_commit import MOST_STRANGERS, GroupCommit
 from geolookup.gate.keys import digest, identifier, make
 from geolookup.gate.plans import MAX_QUOTA, MAX_RATE, Plan, read_plans
 from geolookup.gate.sqlite import SQLiteStore

@@ -16,6 +16,6 @@ from geolookup.http.cors import Origins
 from geolookup.http.metrics import exposition
 from geolookup.http.own import OwnLookups
 from geolookup.http.requests import ip_parameter
-from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT
+from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT, Settings
 from geolookup.http.shared import BOUNDS, Shared
-from geolookup.http.watchdog import LATE, SILENT, STARTING, Watchdog, notify
+from geolookup.http.watchdog import LATE, SILENT, Watchdog, notify

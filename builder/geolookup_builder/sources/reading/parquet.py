@@ -27,7 +27,7 @@ _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
 _ROW_BYTES = 8
 #: Rows decoded at once: each may repeat a long value. Arrow has no dictionaries of some encodings.
-_DECODED_ROWS = 1 << 10
+_DECODED_ROWS = 1 << 8
 
 
 def begins(member: Member) -> bool:
