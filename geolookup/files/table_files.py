@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.errors import TableFileError, near_match
-from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
+from geolookup.files.byte_streams import InputStream, input_name, open_input
 from geolookup.files.delimited import read_delimited, write_delimited
 from geolookup.files.json_lines import read_json, write_json
 from geolookup.files.lines import read_list
@@ -27,6 +27,7 @@ from geolookup.files.row_streams import (
     column_at,
     explain_errors,
 )
+from geolookup.files.standard_input import STANDARD
 from geolookup.filesystem.unpacking import compression
 from geolookup.tables.locate import check_type
 
