@@ -63,9 +63,8 @@ class FileOptions:
     column: str  # of the addresses
     fields: tuple[str, ...] = ()  # none: all but ip and error_code
     prefix: str = ""
-    on_invalid: Literal["null", "raise"] | None = (
-        None  # None: null, but a file without any address is refused
-    )
+    #: None: null, but a file without any address is refused
+    on_invalid: Literal["null", "raise"] | None = None
     at: int | None = None  # the instant of all rows, Unix seconds; None: now
     time_column: str | None = None  # or the column of each row's instant
     as_of_column: str | None = None  # of instants; the generation in force then answers the row
@@ -231,7 +230,7 @@ def enrich_file(
     read_options = ReadOptions(name, (*keys,), others, delimiter, options.header, key_options=keys)
     pa.set_cpu_count(cores())  # Arrow's own threads
     with open_table(source, read_options) as rows:
-        with explain_errors(name, rows.kind), row_errors():
+        with explain_errors(name, rows.format_name), row_errors():
             answers = _Answers(engine, rows, options, counts, renders=target.format.is_text)
         if not target.format.is_text:
             _check_objects(answers.schema, name)

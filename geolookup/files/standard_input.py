@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from io import BufferedReader, FileIO
+from typing import Any
 
 from geolookup.errors import TableFileError
 from geolookup.filesystem.signatures import START_BYTES, looks_like
@@ -13,7 +14,7 @@ from geolookup.filesystem.unpacking import COMPRESSED
 STANDARD = "-"
 
 
-def standard_input(size: int) -> tuple[BufferedReader, str | None]:
+def standard_input(size: int) -> tuple[Any, str | None]:
     """Return standard input with a buffer of a size, and the ending that names its compression.
 
     It waits for the first bytes. Raises TableFileError if it is closed.
