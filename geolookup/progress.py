@@ -1,28 +1,35 @@
-"""The progress of a command, on one line of a terminal; elsewhere only its notes."""
+"""The progress of a command, on one line of a terminal; elsewhere only its notes.
+
+Strategy: code that may take seconds names its stages and counts its work on ``current()``. Only
+the command line shows them (``shown``). Other programs that call the library see nothing.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import timedelta
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from threading import Event, RLock, Thread
 from typing import TextIO
 
 from geolookup.errors import count_text, line_text
 from geolookup.terminal import own_sequence
 
 _INTERVAL = 0.1  # seconds between two drawings
+_TICK = 1.0  # seconds between two drawings without news
 
 
 class Progress:
     """The current stage of a command, its rows or bytes, and the time since the beginning."""
 
     def __init__(self, stream: TextIO | None = None, *, silent: bool = False) -> None:
-        self._stream = sys.stderr if stream is None else stream
-        self._is_shown, self._silent = not silent and self._stream.isatty(), silent
-        self._began, self._last = time.monotonic(), 0.0
-        self._stage, self._rows, self._bytes = "", 0, ""
+        # None: a process may be started without standard error.
+        self._stream = None if silent else stream or sys.stderr
+        self._is_shown = self._stream is not None and self._stream.isatty()
+        self._began, self._last, self._drawing = time.monotonic(), 0.0, RLock()
+        self._stage, self._next, self._rows, self._bytes = "", "", 0, ""
 
     @property
     def seconds(self) -> float:
@@ -30,14 +37,40 @@ class Progress:
         return time.monotonic() - self._began
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Show a stage while the block runs."""
-        self._stage, self._rows, self._bytes = name, 0, ""
+    def stage(self, name: str, then: str = "") -> Iterator[Progress]:
+        """Show a stage while the block runs, and the one that comes ``then``.
+
+        A stage inside another is shown in its place until it ends.
+        """
+        outer = self._stage, self._next, self._rows, self._bytes
+        self._stage, self._next, self._rows, self._bytes = name, then, 0, ""
         self._draw(self._text())
+        try:
+            with nullcontext() if outer[0] else self._ticking():
+                yield self
+        finally:
+            self._stage, self._next, self._rows, self._bytes = outer
+            self._draw(self._text() if self._stage else "")
+
+    @contextmanager
+    def _ticking(self) -> Iterator[None]:
+        """Draw the time again each second of the block: one step of numpy may take many."""
+        if not self._is_shown:
+            yield
+            return
+        ended = Event()
+
+        def tick() -> None:
+            while not ended.wait(_TICK):
+                self._draw(self._text())
+
+        ticker = Thread(target=tick, daemon=True)
+        ticker.start()
         try:
             yield
         finally:
-            self.clear()
+            ended.set()
+            ticker.join()
 
     def rows(self, count: int) -> None:
         """Add rows to the current stage."""
@@ -54,6 +87,8 @@ class Progress:
 
         ``fraction`` is the part of the work that is done, None: unknown.
         """
+        from datetime import timedelta
+
         passed = max(self.seconds, 1e-9)
         text = f"{count_text(rows, 'row')}  {rows / passed:,.0f} rows/s"
         if fraction:  # 20 s for a quarter: 80 s in all, 60 s left
@@ -67,7 +102,7 @@ class Progress:
         """
         if self._is_shown:
             self._draw(f"{self._stage}  {text}")
-        elif not self._silent:
+        elif self._stream is not None:
             self._stream.write(f"geolookup: {line_text(f'{self._stage}: {text}')}\n")
             self._stream.flush()
 
@@ -81,12 +116,48 @@ class Progress:
             self._last = time.monotonic()
 
     def _draw(self, text: str) -> None:
-        if self._is_shown:
-            # \r: back to the beginning of the line; ESC [ K: erase to its end (ECMA-48, EL).
-            erase = own_sequence("\r\x1b[K", self._stream)
+        if not self._is_shown or self._stream is None:
+            return
+        # \r: back to the beginning of the line; ESC [ K: erase to its end (ECMA-48, EL).
+        erase = own_sequence("\r\x1b[K", self._stream)
+        with self._drawing:
             self._stream.write(f"{erase}{line_text(text)}")
             self._stream.flush()
 
     def _text(self) -> str:
         rows = f"{count_text(self._rows, 'row')}  " if self._rows else ""
-        return f"{self._stage}  {rows}{self._bytes}{self.seconds:.1f} s"
+        then = f", then {self._next}" if self._next else ""
+        return f"{self._stage}  {rows}{self._bytes}{self.seconds:.1f} s{then}"
+
+
+#: A thread that a command starts has none: only one writes the line.
+_SILENT = Progress(silent=True)
+_CURRENT: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+def current() -> Progress:
+    """Return the progress of the running command; it is silent in other programs."""
+    return _CURRENT.get() or _SILENT
+
+
+def beside(output: str) -> Progress:
+    """Return the same; silent if the output is ``-``, and standard output is a terminal."""
+    is_terminal = output == "-" and sys.stdout is not None and sys.stdout.isatty()
+    return _SILENT if is_terminal else current()
+
+
+@contextmanager
+def stage(name: str, then: str = "") -> Iterator[Progress]:
+    """Show a stage of the running command while the block, or the decorated function, runs."""
+    with current().stage(name, then) as progress:
+        yield progress
+
+
+@contextmanager
+def shown(*, silent: bool = False) -> Iterator[None]:
+    """Show the progress of the block on standard error, if that is a terminal; not if silent."""
+    before = _CURRENT.set(Progress(silent=silent))
+    try:
+        yield
+    finally:
+        _CURRENT.reset(before)

@@ -57,7 +57,7 @@ OF_COMMANDS = {"as_json", "as_of", "new_as_of"}
 #: Options of commands for which Python has another call: ``diff_table``.
 OF_OTHER_CALLS = {
     "diff": {"rows", "where", "not_", "paths", "force"},
-    "update": {"every", "jitter"},  # a loop around the call
+    "update": {"every"},  # a loop around the call
 }
 RECIPE = '[dataset]\nname = "calls"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from geolookup.progress import Progress
+from geolookup.progress import current
 from geolookup.signing.keys import SigningKeys, read_signing_keys
 from geolookup_builder.build_report import BuildReport
 from geolookup_builder.check import RecipeCheck, check_recipe
@@ -85,7 +85,7 @@ def build(
         signing_keys=read_signing_keys(signing_keys),
     )
     plan = recipe_of_call(recipe, sources, columns, name=name, fields=fields)
-    return compile_recipe(plan, Path(output), options, Progress(silent=True))[0]
+    return compile_recipe(plan, Path(output), options, current())[0]
 
 
 def check(
@@ -123,4 +123,4 @@ def check(
     )
     load = partial(recipe_of_call, recipe, sources, columns)
     name = "" if recipe is None else os.fspath(recipe)
-    return check_recipe(name, options, Progress(silent=True), against, load)
+    return check_recipe(name, options, current(), against, load)

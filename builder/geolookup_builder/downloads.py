@@ -19,6 +19,7 @@ from geolookup.progress import Progress
 from geolookup.remote import Version
 from geolookup.remote.address import Remote
 from geolookup.remote.cache import CacheEntry, sha256_of
+from geolookup.remote.key import key_of
 from geolookup.remote.transfer import FetchedFile, fetch
 from geolookup_builder.dataset_source import location
 from geolookup_builder.demands import Quality
@@ -54,6 +55,16 @@ def with_strict_cache(recipe: Recipe) -> Recipe:
         for spec in recipe.sources
     )
     return replace(recipe, sources=sources)
+
+
+def check_keys(recipe: Recipe) -> None:
+    """Raise BuildError for a key that is missing or malformed, before the first download.
+
+    A source with a digest may need none: its file may be in the cache.
+    """
+    for spec in recipe.sources:
+        if spec.remote and not spec.sha256:
+            key_of(spec.remote)
 
 
 def read_through(path: Path) -> None:
@@ -106,6 +117,8 @@ def with_local_paths(
     With ``on_missing = "skip"`` a source that is missing is left out, with a warning. Raises
     BuildError if all are, or another file cannot be downloaded or has another digest than stated.
     """
+    if not offline:
+        check_keys(recipe)
     sources, warnings = list[SourceSpec](), list[str]()
     for spec in recipe.sources:
         local, warning = _local_or_missing(spec, cache, progress, offline)

@@ -16,6 +16,7 @@ from geolookup.archives.members import Members
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import create
 from geolookup.integrity import VerifiedDataset
+from geolookup.progress import stage
 
 
 def extract(head: Head, members: Members, folder: Path) -> VerifiedDataset:
@@ -45,9 +46,13 @@ def check_files(head: Head, members: Members) -> None:
 
 
 def _take(head: Head, members: Members, digest_of: Callable[[str, Iterable[bytes]], str]) -> None:
-    for name, (size, sha256) in head.files.items():
-        if digest_of(name, members.content(name, size)) != sha256:
-            raise members.error(f"{name} is damaged: its digest differs from the manifest")
+    done, total = 0, sum(size for size, _ in head.files.values())
+    with stage("reading the archive") as progress:
+        for name, (size, sha256) in head.files.items():
+            if digest_of(name, members.content(name, size)) != sha256:
+                raise members.error(f"{name} is damaged: its digest differs from the manifest")
+            done += size
+            progress.bytes(done, total)
     members.expect("")  # the end
 
 

@@ -18,6 +18,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import manifest_text
 from geolookup.errors import REBUILD, DatasetError, OutputError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
+from geolookup.progress import stage
 from geolookup.signing.keys import SigningKeys, read_signing_keys
 from geolookup.signing.statement import read_signature, serial_in, signed_statement
 from geolookup.store import resolve
@@ -87,9 +88,12 @@ def _write(output: Path, folder: Path, head: Head) -> None:
     import pyarrow as pa
 
     codec = pa.Codec("zstd", compression_level=_LEVEL)
-    with output.open("wb") as file:
+    done, total = 0, sum(size for size, _ in head.files.values())
+    with output.open("wb") as file, stage("packing") as progress:
         for frame in _frames(_parts(folder, head)):
             file.write(codec.compress(frame, asbytes=True))
+            done += len(frame)
+            progress.bytes(min(done, total), total)
 
 
 def _frames(parts: Iterable[bytes]) -> Iterator[bytearray]:

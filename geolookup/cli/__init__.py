@@ -54,8 +54,10 @@ def main() -> None:
                 answer_one(arguments[0])
             else:
                 from geolookup.cli.program import program
+                from geolookup.progress import shown
 
-                program.main(prog_name="geolookup")
+                with shown():
+                    program.main(prog_name="geolookup")
     finally:
         with _one_line_errors():
             if sys.stdout:  # a process may be started without it
@@ -114,6 +116,11 @@ def print_sizes(paths: Iterable[Path], *, err: bool = False) -> None:
     """Print the size of each file that was written, on standard error with ``err``."""
     for path in paths:
         say(f"{line_text(str(path))}: {path.stat().st_size:,} bytes", err=err)
+
+
+def text_of(lines: Iterable[str]) -> str:
+    """Return lines as one text, in which each stays a line."""
+    return "\n".join([line_text(line) for line in lines])
 
 
 def json_text(document: object, default: Callable[[Any], object] | None = None) -> str:

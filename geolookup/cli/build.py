@@ -55,19 +55,19 @@ def build(
     from geolookup_builder.limits import Options
     from geolookup_builder.recipe.loading import load
 
-    from geolookup.progress import Progress
+    from geolookup.progress import current
     from geolookup.signing.keys import read_signing_keys
 
     build_options = Options(**values, signing_keys=read_signing_keys(signing_keys))
     try:
-        report, _ = compile_recipe(load(recipe), output, build_options, Progress())
+        report, _ = compile_recipe(load(recipe), output, build_options, current())
     except QualityError as error:
         if as_json:
-            click.echo(json_text(error.report, report_members))
+            print_report(error.report, as_json=True)
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
         sys.exit(1)
-    click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
+    print_report(report, as_json=as_json)
 
 
 @command("check")
@@ -104,14 +104,19 @@ def check(recipe: str, against: str | None, as_json: bool, **limits: Any) -> Non
     from geolookup_builder.check import check_recipe
     from geolookup_builder.limits import Options
 
-    from geolookup.progress import Progress
+    from geolookup.progress import current
 
-    report = check_recipe(recipe, Options(**limits), Progress(), against)
-    click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
+    report = check_recipe(recipe, Options(**limits), current(), against)
+    print_report(report, as_json=as_json)
     sys.exit(1 if report.has_problem or report.is_refused else 0)
 
 
-def report_members(report: Any) -> object:
+def print_report(report: Any, *, as_json: bool) -> None:
+    """Print the report of a build or a check."""
+    click.echo(json_text(report, _members) if as_json else "\n".join(report.lines()))
+
+
+def _members(report: Any) -> object:
     """Return the members of a report; ``asdict`` counts the items of a ``Counter`` anew."""
     if isinstance(report, Path):
         return str(report)

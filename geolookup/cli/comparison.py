@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 import geolookup
-from geolookup.cli import fail, json_text, options, print_sizes, table_options
+from geolookup.cli import (
+    fail,
+    json_text,
+    options,
+    print_sizes,
+    table_options,
+    text_of,
+)
 from geolookup.cli.command import command
 from geolookup.errors import count_text, line_text
 from geolookup.store.paths import dataset_path
 
 if TYPE_CHECKING:
-    from geolookup.comparison import Comparison
+    from geolookup.comparison import ComparedDataset, Comparison
     from geolookup.comparison.gates import GateResult
     from geolookup.comparison.score import Score
+
+Side = TypeVar("Side", bound="ComparedDataset")
+Result = TypeVar("Result", "Comparison", "Score")
 
 
 @command("diff")
@@ -74,17 +84,25 @@ def diff(
     """
     from geolookup.comparison.report import lines
 
-    sides = _sides(old, new)
     if rows is None and (where or not_ or paths or force):
         fail("--where, --not, --fields and --force are about the file of --rows; name it")
+    if new is None and {options.instant_of(name) for name in ("as_of", "new_as_of")} != {None}:
+        new = old
+    sides = options.past_dataset(old) or old, options.past_dataset(new, "new_as_of")
     if rows is not None:
         _write_rows(sides, rows, where, not_, paths, force=force)
-    result = _named(geolookup.diff(*sides, **parameters), old, new or old)
-    _print(result, lines(result), as_json=as_json)
+    result = geolookup.diff(*sides, **parameters)
+    before, after = _named(result.old, old), _named(result.new, new or old, "new_as_of")
+    _print(replace(result, old=before, new=after), lines, as_json=as_json)
+
+
+def _named(side: Side, path: str, option: str = "as_of") -> Side:
+    """Return a dataset under the name of its store: as of an instant it has a cached path."""
+    return side if options.instant_of(option) is None else replace(side, path=path)
 
 
 def _write_rows(
-    sides: tuple[str, str | None],
+    sides: tuple[str | None, str | None],
     output: Path,
     where: tuple[str, ...] = (),
     not_: tuple[str, ...] = (),
@@ -98,30 +116,10 @@ def _write_rows(
     from geolookup.comparison.dataset_pair import OPTIONS, DatasetPair
 
     old, new = map(open_dataset, sides)
-    try:
+    with options.usage_errors():
         pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
-    except ValueError as error:
-        fail(str(error))
     count = write_rows(pair, str(output), force=force)
     click.echo(f"geolookup: {line_text(str(output))}: {count_text(count, 'row')}", err=True)
-
-
-def _named(result: Comparison, old: str, new: str) -> Comparison:
-    """Return a comparison with the stores that were named: as of an instant it has cached paths."""
-    if options.instant_of() is not None:
-        result = replace(result, old=replace(result.old, path=old))
-    if options.instant_of("new_as_of") is not None:
-        result = replace(result, new=replace(result.new, path=new))
-    return result
-
-
-def _sides(old: str, new: str | None) -> tuple[str, str | None]:
-    """Return OLD and NEW as of their instants; with one, NEW is by default the store OLD."""
-    instant, new_instant = options.instant_of(), options.instant_of("new_as_of")
-    if instant is None and new_instant is None:
-        return old, new
-    former = old if instant is None else options.folder_as_of(old, instant)
-    return former, options.past_dataset(new or old, "new_as_of")
 
 
 @command("score")
@@ -160,18 +158,14 @@ def score(
     """
     from geolookup.comparison.report import score_lines
 
-    if parameters["rows"] is not None and len(datasets) > 1:
-        fail(f"--rows is about one DATASET, not {len(datasets)}; name one")
     if parameters["force"] and parameters["rows"] is None:
         fail("--force is about the file of --rows; name it")
-    if (instant := options.instant_of()) is not None:
-        folders = [options.folder_as_of(path, instant) for path in datasets or (None,)]
+    named = datasets or (dataset_path(None),)
+    folders = [options.past_dataset(path) or path for path in named]
+    with options.usage_errors():  # --rows of several datasets
         result = geolookup.score(folders, truth=truth, **parameters)
-        named = zip(result.datasets, datasets or (dataset_path(None),), strict=True)
-        result = replace(result, datasets=[replace(of, path=path) for of, path in named])
-    else:
-        result = geolookup.score(datasets, truth=truth, **parameters)
-    _print(result, score_lines(result), as_json=as_json)
+    scores = [_named(of, path) for of, path in zip(result.datasets, named, strict=True)]
+    _print(replace(result, datasets=scores), score_lines, as_json=as_json)
 
 
 @command("report")
@@ -223,7 +217,7 @@ def report(
     changed = None if against is None else difference(against, path, fail_if)
     scored = geolookup.score(path, truth=truth, truth_format=truth_format) if truth else None
     link = None
-    if against is not None and rows is not None:
+    if rows is not None:
         _write_rows((against, str(path)), rows, force=force)
         beside = os.curdir if output == STANDARD_OUTPUT else output.parent
         link = Path(os.path.relpath(rows, beside)).as_posix()
@@ -234,15 +228,9 @@ def report(
         _exit_by_gates(changed.judged)
 
 
-def _print(result: Comparison | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
+def _print(result: Result, lines: Callable[[Result], Iterable[str]], *, as_json: bool) -> NoReturn:
     """Print a comparison, then exit by its gates."""
-    from dataclasses import asdict
-
-    if as_json:
-        click.echo(json_text(asdict(result)))
-    else:
-        # Not map(): after an import of the command of that name it is a module here.
-        click.echo("\n".join(line_text(line) for line in lines))
+    click.echo(json_text(asdict(result)) if as_json else text_of(lines(result)))
     _exit_by_gates(result)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 import click
 
-from geolookup.cli import options
+from geolookup.cli import options, text_of
 from geolookup.cli.address_input import blocks
 from geolookup.cli.command import command
 from geolookup.cli.terminal_text import value_text
@@ -16,7 +16,7 @@ from geolookup.contract.address import effective, parse
 from geolookup.contract.envelope import failure, to_json
 from geolookup.contract.fields import OWN_PREFIX
 from geolookup.contract.special import special_block
-from geolookup.errors import AddressError, PrivateAddressError, line_text
+from geolookup.errors import AddressError, PrivateAddressError
 
 #: The indent of lines below a layer.
 _UNDER = " " * 21
@@ -44,36 +44,41 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
 
     Example: geolookup explain 8.8.8.8
     """
-    show = _json if as_json else _text
-    has_errors = False
     with options.open_dataset(dataset) as engine:
         options.note_age(engine)
-        for block in blocks(addresses):
-            for position, address in block.items():
-                try:
-                    show(engine.explain(address))
-                except AddressError as error:
-                    has_errors = True
-                    if as_json:
-                        _json(failure(type(error)))
-                    click.echo(f"geolookup: {position}: {error}{reason(error)}", err=True)
+        print_each(addresses, engine.explain, None if as_json else _lines)
+
+
+def print_each(
+    addresses: tuple[str, ...],
+    answer: Callable[[object], Any],
+    lines: Callable[[Any], Iterator[str]] | None,
+) -> NoReturn:
+    """Print the answers for addresses, and errors with their positions; exit with 1 if any failed.
+
+    ``lines`` makes the text of an answer; None: answers are printed as JSON, and error envelopes.
+    """
+    has_errors = False
+    for block in blocks(addresses):
+        for position, address in block.items():
+            try:
+                result = answer(address)
+            except AddressError as error:
+                has_errors = True
+                if lines is None:
+                    click.echo(to_json(failure(type(error))))
+                click.echo(f"geolookup: {position}: {error}{_purpose(error)}", err=True)
+            else:
+                click.echo(to_json(result) if lines is None else text_of(lines(result)))
     sys.exit(1 if has_errors else 0)
 
 
-def reason(error: AddressError) -> str:
+def _purpose(error: AddressError) -> str:
     """Return the special purpose that makes an address private; "" for a malformed one."""
     if not isinstance(error, PrivateAddressError):
         return ""
     block = special_block(*effective(*parse(error.address)))
     return f": {block.name}, {block.rfc}" if block else ""
-
-
-def _json(document: Any) -> None:
-    click.echo(to_json(document))
-
-
-def _text(explained: dict[str, Any]) -> None:
-    click.echo("\n".join(map(line_text, _lines(explained))))
 
 
 def _lines(explained: dict[str, Any]) -> Iterator[str]:
@@ -85,14 +90,9 @@ def _lines(explained: dict[str, Any]) -> Iterator[str]:
             continue
         yield f"  {layer:<16} {_value(decided['values'])}"
         yield f"{_UNDER}{decided['prefix']}, {decided['same_values']}"
-        yield f"{_UNDER}{', '.join(_origin(decided))}"
-
-
-def _origin(decided: dict[str, Any]) -> Iterator[str]:
-    yield decided["source"]
-    if "dataset" in decided:
-        yield f"by way of dataset {decided['dataset']}"
-    yield from (decided[name] for name in ("date", "licence") if decided[name])
+        via = f"by way of dataset {decided['dataset']}" if "dataset" in decided else None
+        origin = decided["source"], via, decided["date"], decided["licence"]
+        yield f"{_UNDER}{', '.join(filter(None, origin))}"
 
 
 def _value(values: dict[str, Any]) -> str:

@@ -68,12 +68,10 @@ def export(
 
     Example: geolookup export mydata -o mydata.mmdb
     """
-    from geolookup.progress import Progress
-
     values = {name: value for name, value in parameters.items() if value not in (None, ())}
     with options.open_dataset(dataset) as engine:
         data = state_of(engine).dataset
-        counts = write(data, output, format_name, values, Progress(), force=force)
+        counts = write(data, output, format_name, values, force=force)
     if output == "-":
         click.echo(counts_text(counts), err=True)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
@@ -10,23 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli import fail, options, table_options
-from geolookup.cli.address_input import blocks
+from geolookup.cli import options, table_options
 from geolookup.cli.command import command
-from geolookup.cli.explain import reason
+from geolookup.cli.explain import print_each
 from geolookup.cli.terminal_text import value_text
-from geolookup.contract.envelope import failure, to_json
 from geolookup.contract.fields import STORED
-from geolookup.contract.paths import resolve_fields
-from geolookup.errors import AddressError, line_text, short_id
-from geolookup.kernel.lookups import state_of
+from geolookup.errors import short_id
 
 if TYPE_CHECKING:
-    from geolookup.engine import Engine
     from geolookup.history.timeline import Change, History
 
 _UNKNOWN = "unknown"
 _COUNTRY = "location.country_code"
+#: The fields that follow from the country.
+_FOLLOWING = {field.path for field in STORED if not field.source_column}
 #: The width of names.
 _WIDTH = 28
 
@@ -62,38 +58,15 @@ def history(
 
     Example: geolookup history 8.8.8.8 --dataset /srv/geo
     """
-    show = _json if as_json else partial(_text, every=bool(paths))
-    has_errors = False
-    with options.open_dataset(dataset) as engine:
-        fields = _fields(engine, paths)
+    lines = None if as_json else partial(_lines, every=bool(paths))
+    with options.open_dataset(dataset) as engine, options.usage_errors():
         options.note_age(engine)
-        for block in blocks(addresses):
-            for position, address in block.items():
-                try:
-                    show(engine.history(address, *fields, clean=clean))
-                except AddressError as error:
-                    has_errors = True
-                    if as_json:
-                        click.echo(to_json(failure(type(error))))
-                    click.echo(f"geolookup: {position}: {error}{reason(error)}", err=True)
-    sys.exit(1 if has_errors else 0)
 
+        def answer(address: object) -> History | dict[str, Any]:
+            result = engine.history(address, paths, clean=clean)
+            return asdict(result) if as_json else result
 
-def _fields(engine: Engine, paths: tuple[str, ...]) -> list[Any]:
-    """Return the paths of stored fields; exits with 2 for another name."""
-    try:
-        fields = resolve_fields(paths, state_of(engine).dataset.schema.stored, "--fields")
-    except ValueError as error:
-        fail(str(error))
-    return [field.path for field in fields]
-
-
-def _json(history: History) -> None:
-    click.echo(to_json(asdict(history)))
-
-
-def _text(history: History, *, every: bool) -> None:
-    click.echo("\n".join(map(line_text, _lines(history, every=every))))
+        print_each(addresses, answer, lines)
 
 
 def _lines(history: History, *, every: bool) -> Iterator[str]:
@@ -105,7 +78,7 @@ def _lines(history: History, *, every: bool) -> Iterator[str]:
     since = "first known" if history.changes else "no change since the first known"
     yield f"{first.since}  {since} generation {short_id(first.generation)}"
     for path, value in (first.fields or {}).items():
-        if every or not _follows(path):
+        if every or path not in _FOLLOWING:
             yield f"  {path:<{_WIDTH}} {value_text(value)}"
 
 
@@ -117,7 +90,7 @@ def _change_lines(change: Change, *, every: bool) -> Iterator[str]:
     hides = not every and _COUNTRY in change.fields
     for layer, changed in change.layers.items():
         for path, pair in changed.fields.items():
-            if not (hides and _follows(path)):
+            if not (hides and path in _FOLLOWING):
                 yield f"  {path:<{_WIDTH}} {_before_after(*map(_value, pair))}"
         sources = [source or _UNKNOWN for source in changed.sources]
         yield f"  {'source of ' + layer:<{_WIDTH}} {_before_after(*sources)}"
@@ -129,8 +102,3 @@ def _before_after(before: str, after: str) -> str:
 
 def _value(value: Any) -> str:
     return _UNKNOWN if value is None else value_text(value)
-
-
-def _follows(path: str) -> bool:
-    """Return whether a field follows from the country."""
-    return any(field.path == path and not field.source_column for field in STORED)

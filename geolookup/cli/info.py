@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli import json_text, options
+from geolookup.cli import json_text, options, text_of
 from geolookup.cli.command import command, group
 from geolookup.cli.terminal_text import print_table
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import counts_text, line_text, short_id
+from geolookup.errors import counts_text, short_id
 
 if TYPE_CHECKING:
-    from geolookup.contract.display import FieldInfo
     from geolookup.dataset.coverage import KnownAddresses
+
+#: The columns of ``geolookup fields``.
+_COLUMNS = ("path", "short name", "type", "unit", "example", "meaning")
 
 
 @command("info")
@@ -42,29 +45,31 @@ def info(dataset: str | None, as_json: bool) -> None:
 
     with options.open_dataset(dataset) as engine:
         metadata, kernel, path = engine.metadata, engine.kernel, engine.path
-    coverage, files = known_addresses(path), file_sizes(read_manifest(path))
+    known, files = known_addresses(path), file_sizes(read_manifest(path))
     if as_json:
-        families = {family: asdict(shares) for family, shares in coverage.items()}
-        zones = {"version": metadata.time_zones.version, "source": metadata.time_zones.source}
-        of_today = {"age": asdict(metadata.age), "kernel": kernel, "time_zones": zones}
-        document = (
-            {"path": str(path)} | asdict(metadata) | of_today | {"known": families, "files": files}
-        )
+        zones = metadata.time_zones
+        document = {
+            "path": str(path),
+            **asdict(metadata),
+            "age": asdict(metadata.age),
+            "kernel": kernel,
+            "time_zones": {"version": zones.version, "source": zones.source},
+            "known": {family: asdict(shares) for family, shares in known.items()},
+            "files": files,
+        }
         click.echo(json_text(document))
     else:
-        lines = (f"path        {path}", *_lines(metadata, kernel, coverage, files))
-        click.echo("\n".join(map(line_text, lines)))
+        parts = _dataset_lines(metadata, path, kernel, files), _known_lines(known)
+        click.echo(text_of(chain(*parts, _source_lines(metadata))))
 
 
-def _lines(
-    metadata: Metadata,
-    kernel: str,
-    coverage: Mapping[str, KnownAddresses],
-    files: Mapping[str, int],
+def _dataset_lines(
+    metadata: Metadata, path: Path, kernel: str, files: Mapping[str, int]
 ) -> Iterator[str]:
-    from geolookup.dataset.coverage import coverage_lines
     from geolookup.dataset.sizes import size_lines
 
+    private = (f"own.{column['name']}" for column in metadata.columns if column.get("private"))
+    yield f"path        {path}"
     yield f"name        {metadata.name}"
     yield f"generation  {short_id(metadata.generation)}"
     yield from size_lines(files)
@@ -72,13 +77,20 @@ def _lines(
     yield f"kernel      {kernel}"
     yield f"time zones  {metadata.time_zones}"
     yield f"counts      {counts_text(metadata.counts)}"
-    yield f"private     {', '.join(_private(metadata)) or 'no own column'}"
-    yield f"known       IPv4: of the {coverage['ipv4'].of:,} public addresses"
+    yield f"private     {', '.join(private) or 'no own column'}"
+
+
+def _known_lines(known: Mapping[str, KnownAddresses]) -> Iterator[str]:
+    yield f"known       IPv4: of the {known['ipv4'].of:,} public addresses"
     yield "            IPv6: of the addresses with any value; most others are unassigned"
     yield f"{'':<33}{'IPv4':>8}{'IPv6':>9}"
-    for path in coverage["ipv4"].with_value:
-        shares = (coverage[family].share(path) for family in ("ipv4", "ipv6"))
-        yield f"  {path:<31}" + " ".join(f"{share:8.2%}" for share in shares)
+    for path in known["ipv4"].with_value:
+        yield f"  {path:<31}{known['ipv4'].share(path):8.2%} {known['ipv6'].share(path):8.2%}"
+
+
+def _source_lines(metadata: Metadata) -> Iterator[str]:
+    from geolookup.dataset.coverage import coverage_lines
+
     if metadata.columns:
         yield "own columns"
         yield from map(_column_line, metadata.columns)
@@ -91,11 +103,6 @@ def _lines(
     yield "reference tables"
     for credit in metadata.credits:
         yield f"  {credit['name']}, {credit['licence']}: {credit['attribution']}"
-
-
-def _private(metadata: Metadata) -> Iterator[str]:
-    """Yield the own columns that are known in special-purpose space too."""
-    return (f"own.{column['name']}" for column in metadata.columns if column.get("private"))
 
 
 def _column_line(column: Mapping[str, Any]) -> str:
@@ -122,13 +129,12 @@ def fields(as_json: bool) -> None:
     if as_json:
         click.echo(json_text([info._asdict() for info in infos]))
     else:
-        print_table((*info[:4], _example(info), info.meaning.replace("`", "")) for info in infos)
+        rows = [(*info[:4], _example(info.example), info.meaning) for info in infos]
+        print_table([[cell.replace("`", "") for cell in row] for row in rows], _COLUMNS)
 
 
-def _example(info: FieldInfo) -> str:
-    if info.example is None:
-        return ""
-    return info.example if isinstance(info.example, str) else json.dumps(info.example)
+def _example(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 @group("recipes", needs_no_command=True)
@@ -143,7 +149,7 @@ def recipes(context: click.Context) -> None:
     from geolookup_builder.recipe import loading
 
     if context.invoked_subcommand is None:
-        print_table((name, loading.summary(name)) for name in loading.names())
+        print_table([(name, loading.summary(name)) for name in loading.names()])
 
 
 @recipes.command(name="show", short_help="Print a packaged recipe.")

@@ -60,6 +60,17 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # not generic before C
             self.fail(str(error), param, ctx)
 
 
+class IPFamily(click.Choice):  # type: ignore[type-arg]  # not generic before Click 8.2
+    """4 or 6, as a number."""
+
+    def __init__(self) -> None:
+        super().__init__(["4", "6"])
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; raises BadParameter."""
+        return int(super().convert(str(value), param, ctx))
+
+
 #: Any path, as text or as a Path. A shell completes it; the function that opens it checks it.
 PATH = click.Path(readable=False)
 AS_PATH = click.Path(path_type=Path)
@@ -235,6 +246,9 @@ def fields_of(paths: tuple[str, ...], schema: Schema) -> tuple[Field, ...]:
         return resolve_fields(paths, schema.columns, "--fields")
 
 
+family = click.option(
+    "--family", type=IPFamily(), help="Only IPv4 or IPv6. [default: both, IPv4 first]"
+)
 where = click.option(
     "--where",
     metavar="CONDITION",

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 import geolookup
-from geolookup.cli import fail, options, require_output
+from geolookup.cli import fail, options
 from geolookup.cli.command import command
-from geolookup.errors import line_text
+from geolookup.errors import line_text, near_match
 from geolookup.kernel.lookups import state_of
 from geolookup.prefixes.list_text import NAMES, Lists, Syntax, checked_names
 from geolookup.prefixes.syntaxes import SYNTAXES
@@ -22,26 +21,18 @@ from geolookup.store.paths import dataset_path
 if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset
     from geolookup.prefixes.select import Selection
+    from geolookup.progress import Progress
 
-_STANDARD = Path("-")
+_STANDARD = "-"
+_DEFAULTS = ", ".join(f"{name}={of.default} ({of.help})" for name, of in NAMES.items())
 _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
-
-
-def _names(command: options.F) -> options.F:
-    """Add the options of names in an output."""
-    for member, name in reversed(NAMES.items()):
-        help_text = f"{name.help} [default: {name.default}]"
-        command = click.option(f"--{member}", metavar=member.upper(), help=help_text)(command)
-    return command
 
 
 @command("prefixes")
 @click.argument("where", metavar="[CONDITION]...", nargs=-1)
 @options.not_
 @click.option("--within", metavar="NETWORK", help="Only addresses in this network.")
-@click.option(
-    "--family", type=click.Choice(["4", "6"]), help="Only IPv4 or IPv6. [default: both, IPv4 first]"
-)
+@options.family
 @click.option(
     "--no-aggregate",
     "aggregate",
@@ -50,15 +41,9 @@ def _names(command: options.F) -> options.F:
     default=True,
     help="Do not join adjacent ranges of the dataset that meet the conditions.",
 )
-@click.option(
-    "--by",
-    "by",
-    metavar="FIELD,...",
-    multiple=True,
-    callback=options.split_values,
-    shell_complete=options.complete_paths,
-    help="Do not join ranges whose values of these fields differ; write the values. Only for csv "
-    "and json.",
+@options.by(
+    "Do not join ranges whose values of these fields differ; write the values. Only for csv and"
+    " json."
 )
 @click.option(
     "--format",
@@ -68,7 +53,13 @@ def _names(command: options.F) -> options.F:
     show_default=True,
     help="Syntax to write.",
 )
-@_names
+@click.option(
+    "--set",
+    "names",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help=f"Set a name in the output; repeatable. [default: {_DEFAULTS}]",
+)
 @click.option(
     "--since",
     metavar="OLD",
@@ -77,7 +68,9 @@ def _names(command: options.F) -> options.F:
     "a store. Standard error has the counts.",
 )
 @options.output(
-    "File to write, completely or not at all; - is standard output. [default: -]", required=False
+    "File to write, completely or not at all; - is standard output. [default: -]",
+    required=False,
+    path_type=options.PATH,
 )
 @options.force("an existing file")
 @click.option(
@@ -89,17 +82,14 @@ def _names(command: options.F) -> options.F:
 def prefixes(
     where: tuple[str, ...],
     not_: tuple[str, ...],
-    within: str | None,
-    family: str | None,
-    aggregate: bool,
-    by: tuple[str, ...],
     form: str,
+    names: tuple[str, ...],
     since: str | None,
-    output: Path | None,
+    output: str | None,
     force: bool,
     allow_empty: bool,
     dataset: str | None,
-    **names: str | None,
+    **limits: Any,
 ) -> None:
     """List the fewest prefixes whose answers meet all conditions.
 
@@ -116,67 +106,74 @@ def prefixes(
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """
     from geolookup.cli.conditions import note_absent_values, read_conditions
+    from geolookup.files.byte_streams import open_output
+    from geolookup.filesystem.atomic import check_file
     from geolookup.prefixes.lists import lists
     from geolookup.prefixes.select import Selection
+    from geolookup.progress import beside
 
     syntax = SYNTAXES[form]
-    if by and syntax.entries != "row":
+    if limits["by"] and syntax.entries != "row":
         fail(f"--by is for csv and json: {form} has no values")
     _check_since(since, syntax, output)
+    if output not in (None, _STANDARD):
+        check_file(Path(output), force=force)
     chosen = _chosen_names(syntax, names)
-    with options.open_dataset(dataset) as engine:
+
+    def select(dataset: Dataset, call: str) -> Selection:
+        """Select the ranges of a dataset; exits with status 2 for a column that it lacks."""
+        conditions = read_conditions(dataset, where, call, not_)
+        with options.usage_errors():
+            return Selection(dataset, conditions, call, **limits)
+
+    with (
+        options.open_dataset(dataset) as engine,
+        open_output(output or _STANDARD, None, force=force) as stream,
+    ):
         data = state_of(engine).dataset
-
-        def select(dataset: Dataset, call: str) -> Selection:
-            """Select the ranges of a dataset; exits with status 2 for a column that it lacks."""
-            conditions = read_conditions(dataset, where, call, not_)
-            only = int(family) if family else None
-            try:
-                return Selection(
-                    dataset,
-                    conditions,
-                    call,
-                    by=by,
-                    within=within,
-                    family=only,
-                    aggregate=aggregate,
-                )
-            except ValueError as error:
-                fail(str(error))
-
         selection = select(data, "prefixes")
-        with _output_stream(output, force=force) as stream:
-            note_absent_values(data, selection.conditions)
-            options.note_age(engine)
-            if not allow_empty and not any(map(len, selection.all_spans())):
-                click.echo(f"geolookup: {_NOTHING}", err=True)
-                sys.exit(1)
-            current, removed = lists(selection, syntax.entries), None
-            if since is not None:
-                current, removed = _changes(since, select, syntax, current)
-            stream.writelines(syntax.text(current, chosen, removed))
+        note_absent_values(data, selection.conditions)
+        options.note_age(engine)
+        if not allow_empty and not any(map(len, selection.all_spans())):
+            click.echo(f"geolookup: {_NOTHING}", err=True)
+            sys.exit(1)
+        current, removed = lists(selection, syntax.entries), None
+        if since is not None:
+            current, removed = _changes(since, select, syntax, current)
+        _write(syntax.text(current, chosen, removed), stream, beside(output or _STANDARD))
 
 
-def _check_since(since: str | None, syntax: Syntax, output: Path | None) -> None:
+def _write(blocks: Iterable[bytes], stream: BinaryIO, progress: Progress) -> None:
+    with progress.stage("writing prefixes"):
+        done = 0
+        for block in blocks:
+            stream.write(block)
+            done += len(block)
+            progress.bytes(done, None)
+
+
+def _check_since(since: str | None, syntax: Syntax, output: str | None) -> None:
     """Exit with status 2 if no changes since a list can be written, or if they would replace it."""
     if since is None:
         return
     if syntax.changes is None:
         fail(f"--since: {syntax.name} has no form for changes; write the whole list, or use cidr")
-    if output and output != _STANDARD and output.resolve() == Path(since).resolve():
+    if output not in (None, _STANDARD) and Path(output).resolve() == Path(since).resolve():
         fail("--output is OLD: the changes would replace it; name another file")
 
 
-def _chosen_names(syntax: Syntax, names: Mapping[str, str | None]) -> dict[str, str]:
+def _chosen_names(syntax: Syntax, texts: tuple[str, ...]) -> dict[str, str]:
     """Return the names for an output; exits with status 2 for one that the syntax does not have."""
-    chosen = {name: text for name, text in names.items() if text is not None}
+    chosen = dict(text.partition("=")[::2] for text in texts)
     for name in chosen.keys() - syntax.names:
+        if name not in NAMES:
+            fail(f"--set: no name {line_text(name)!r} in outputs; {near_match(name, NAMES)}")
         formats = [other.name for other in SYNTAXES.values() if name in other.names]
-        fail(f"--{name} is for {', '.join(formats)}, not for {syntax.name}")
+        fail(f"--set {name} is for {', '.join(formats)}, not for {syntax.name}")
     try:
         return checked_names(**chosen)
     except ValueError as error:
-        fail(f"--{error}")
+        fail(f"--set: {error}")
 
 
 def _changes(
@@ -196,17 +193,3 @@ def _changes(
     line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
     click.echo(f"geolookup: {line}", err=True)
     return changed
-
-
-@contextmanager
-def _output_stream(output: Path | None, *, force: bool) -> Iterator[BinaryIO]:
-    """Yield a stream; a file gets its name only if the block succeeds."""
-    from geolookup.filesystem.atomic import check_file, staged_file
-
-    if output is None or output == _STANDARD:
-        require_output("name a file with --output")
-        yield sys.stdout.buffer
-        return
-    check_file(output, force=force)
-    with staged_file(output, force=force) as fresh, fresh.open("wb") as stream:
-        yield stream

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from geolookup.cli import json_text, key_options, options, quantities
-from geolookup.cli.build import report_members
+from geolookup.cli import key_options, options, quantities
+from geolookup.cli.build import print_report
 from geolookup.cli.command import command
 from geolookup.errors import line_text
 from geolookup.store.paths import dataset_path
 
-_part = options.group(
-    click.option(
-        "--only",
-        metavar="CONDITION",
-        multiple=True,
-        help="Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
-    ),
-    options.not_,
-    click.option(
-        "--within",
-        metavar="NETWORK",
-        multiple=True,
-        help="Only addresses in this network; repeatable: in one of them.",
-    ),
-    click.option("--family", type=click.Choice(["4", "6"]), help="Only IPv4 or IPv6."),
-    options.fields("keep", "all"),
-)
-
 
 @command("slice")
 @options.past_dataset_object
-@_part
+@click.option(
+    "--only",
+    metavar="CONDITION",
+    multiple=True,
+    help="Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
+)
+@options.not_
+@click.option(
+    "--within",
+    metavar="NETWORK",
+    multiple=True,
+    help="Only addresses in this network; repeatable: in one of them.",
+)
+@options.family
+@options.fields("keep", "all")
 @options.output("Folder to create.", "DIR")
 @options.force("an existing dataset")
 @quantities.max_memory
@@ -42,10 +39,8 @@ _part = options.group(
 @options.as_json("Print the report as JSON.")
 def slice(  # noqa: A001 - the name of the command
     dataset: str | None,
-    only: tuple[str, ...],
     not_: tuple[str, ...],
-    within: tuple[str, ...],
-    family: str | None,
+    family: int | None,
     paths: tuple[str, ...],
     output: Path,
     force: bool,
@@ -53,6 +48,7 @@ def slice(  # noqa: A001 - the name of the command
     name: str | None,
     signing_keys: tuple[str, ...],
     as_json: bool,
+    **conditions: Any,
 ) -> None:
     """Write the part of DATASET that meets all conditions as a new dataset.
 
@@ -69,20 +65,18 @@ def slice(  # noqa: A001 - the name of the command
     from geolookup_builder.limits import Options
     from geolookup_builder.recipe.loading import slice_recipe
 
-    from geolookup.progress import Progress
+    from geolookup.progress import current
     from geolookup.signing.keys import read_signing_keys
 
     recipe = slice_recipe(
         dataset_path(options.past_dataset(dataset)),
         name or line_text(output.absolute().name),
-        only=only,
         unwanted=not_,
-        within=within,
-        families=(int(family),) if family else (),
+        families=(family,) if family else (),
         fields=paths,
+        **conditions,
     )
-    build_options = Options(
-        force=force, max_memory=max_memory, signing_keys=read_signing_keys(signing_keys)
-    )
-    report, _ = compile_recipe(recipe, output, build_options, Progress())
-    click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
+    signers = read_signing_keys(signing_keys)
+    build_options = Options(force=force, max_memory=max_memory, signing_keys=signers)
+    report, _ = compile_recipe(recipe, output, build_options, current())
+    print_report(report, as_json=as_json)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,25 +14,15 @@ from geolookup.cli import discard_output, fail, key_options, options
 from geolookup.cli.command import command
 from geolookup.cli.quantities import limit_rate, max_memory, time
 from geolookup.cli.store import print_result
-from geolookup.dataset.metadata import age_limit
 from geolookup.errors import UpdateError, line_text
+from geolookup.progress import current, shown
 from geolookup.store.pointer import KEEP
 
 if TYPE_CHECKING:
     from geolookup.history.result import StoreResult
-    from geolookup.updates.job import Job
 
 #: Seconds: a shorter interval would be a load for the server.
 _SHORTEST = 0.1
-
-
-def _read_age(_context: object, _option: object, value: str | None) -> timedelta | None:
-    if value is None:
-        return None
-    try:
-        return age_limit(value, "--if-older")
-    except ValueError as error:
-        fail(str(error))
 
 
 @command("update")
@@ -54,7 +43,6 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 @click.option(
     "--if-older",
     metavar="AGE",
-    callback=_read_age,
     help="Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",
 )
 @options.dry_run
@@ -70,9 +58,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 @key_options.trusted_keys
 @limit_rate
 @options.as_json("Print the result as JSON, with --every in a line; all else on standard error.")
-def update(
-    source: str | None, every: float | None, jitter: float | None, as_json: bool, **values: Any
-) -> None:
+def update(source: str | None, every: float | None, as_json: bool, **values: Any) -> None:
     """Bring a store up to date: with the sources of a recipe, an archive or a mirror.
 
     SOURCE is a recipe file, the name of a packaged recipe (`geolookup recipes`) or
@@ -99,55 +85,37 @@ def update(
 
     Example: geolookup update --if-older 7d
     """
-    from geolookup.progress import Progress
+    from geolookup.cli.repeating import repeat
     from geolookup.updates.job import job_of
+    from geolookup.updates.run import run
 
-    if jitter is not None and every is None:
-        fail("--jitter is for --every")
     if values["download_only"] and every is not None:
         fail("--download-only is for one run; drop --every")
     # A text is announced once, though a loop may try again.
     tell = partial(_tell, err=as_json)
     new_job = partial(job_of, source, announce=cache(tell), **values)
     try:
-        job = replace(new_job(), tell=tell, progress=Progress())
+        job = replace(new_job(), tell=tell)
     except ValueError as error:  # such as an empty name of a recipe
         fail(_as_typed(str(error)))
     report = partial(_report, as_json=as_json, indent=every is None)
     if every is not None:
-        _repeat(new_job, report, every, jitter)
-    result = _run_once(job, as_json=as_json)
-    report(result)
-    if source is not None and values["store"] is None and result.state == "published":
-        tell(f"without --dataset, commands and geolookup.open() answer from {result.name}")
-
-
-def _repeat(
-    new_job: Callable[[], Job],
-    report: Callable[[StoreResult], None],
-    every: float,
-    jitter: float | None,
-) -> NoReturn:
-    from geolookup.cli.repeating import Interval, repeat
-    from geolookup.updates.run import run
-
+        try:
+            with shown(silent=True):
+                repeat(lambda: run(new_job()), report, every)
+        except SystemExit:  # only a signal ends the loop
+            sys.exit(0)
     try:
-        repeat(lambda: run(new_job()), report, Interval(every, jitter))
-    except SystemExit:  # only a signal ends the loop
-        sys.exit(0)
-
-
-def _run_once(job: Job, *, as_json: bool) -> StoreResult:
-    from geolookup.updates.run import run
-
-    try:
-        return run(job)
+        result = run(job)
     except UpdateError as error:
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
         if as_json:
             print_result(job.result.ended("failed"), as_json=True)
         sys.exit(1)
+    report(result)
+    if source is not None and values["store"] is None and result.state == "published":
+        tell(f"without --dataset, commands and geolookup.open() answer from {result.name}")
 
 
 def _as_typed(problem: str) -> str:
@@ -161,12 +129,13 @@ def _report(result: StoreResult, *, as_json: bool, indent: bool) -> None:
     for problem in result.warnings:
         click.echo(f"geolookup: {problem}", err=True)
     if as_json or result.state != "downloaded":  # its lines are told already
-        _unless_closed(lambda: print_result(result, as_json=as_json, indent=indent))
+        _unless_closed(partial(print_result, result, as_json=as_json, indent=indent))
 
 
 def _tell(text: str, *, err: bool) -> None:
     """Print a line at once: a download may take minutes."""
-    _unless_closed(lambda: click.echo(line_text(text), err=err))
+    current().clear()
+    _unless_closed(partial(click.echo, line_text(text), err=err))
 
 
 def _unless_closed(write: Callable[[], None]) -> None:

@@ -58,6 +58,7 @@ from geolookup.comparison.values import (
 )
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import UNITS
+from geolookup.progress import stage
 
 #: The units of counts by part: of addresses, of single addresses, of requests.
 _UNITS = {f"ipv{family}": unit for family, unit in UNITS.items()}
@@ -186,6 +187,7 @@ def lay_over(old: Dataset, new: Dataset, traffic: Traffic | None = None) -> Over
     return lay_over_all(old, [new], traffic)[0]
 
 
+@stage("overlaying datasets", "counting changes")
 def lay_over_all(
     old: Dataset,
     several: Sequence[Dataset],
@@ -231,6 +233,7 @@ def _with_changes(
     return Overlaid(old, new, values, by_family, requests, units, changed, own_values, own)
 
 
+@stage("counting changes")
 def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int = 10) -> Comparison:
     """Sum the changes of each part, and evaluate gates."""
     parts = {name: _part(overlaid, name, most_movers) for name in overlaid.changes}

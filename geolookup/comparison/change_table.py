@@ -32,6 +32,7 @@ from geolookup.files.table_files import known_file
 from geolookup.filesystem.atomic import check_file
 from geolookup.prefixes.conditions import Where
 from geolookup.prefixes.spans import Spans
+from geolookup.progress import current, stage
 from geolookup.tables.row_tables import table_of
 
 SIDES = ("before", "after")
@@ -94,12 +95,14 @@ def write_rows(compared: DatasetPair, output: str, *, force: bool = False) -> in
         return write_batches(rows, file.format.write(stream, rows.schema, WriteOptions()))
 
 
+@stage("comparing ranges")
 def write_batches(batches: Iterable[pa.RecordBatch], sink: Any) -> int:
     """Write batches into a sink and close it; return the number of rows."""
-    count = 0
+    count, progress = 0, current()
     for batch in batches:
         sink.write(sink.render(batch))
         count += len(batch)
+        progress.rows(len(batch))
     sink.close()
     return count
 

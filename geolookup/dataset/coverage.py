@@ -20,6 +20,7 @@ from geolookup.dataset.intervals import Addresses, Bools, count_addresses, cut_a
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.public_ranges import any_known
 from geolookup.errors import REBUILD, DatasetError, count_text
+from geolookup.progress import stage
 
 _SMALL = 0.0001  # a share that percent with two decimals would round to 0
 _LEAST = 0.001  # a share of public IPv4 that is stated in percent
@@ -41,6 +42,7 @@ class KnownAddresses:
         return self.with_value[path] / self.of if self.of else 0.0
 
 
+@stage("counting known addresses")
 def known_addresses(path: str | os.PathLike[str]) -> dict[str, KnownAddresses]:
     """Count the addresses with a value of each field, by family, "ipv4" and "ipv6".
 

@@ -89,13 +89,13 @@ def compile_file(file: str, base: Dataset | None, output: Path) -> None:
 
     from logging import getLogger
 
-    from geolookup.progress import Progress
+    from geolookup.progress import current
 
     recipe = loading.load(file)
     if base is not None:
         recipe = _over(recipe, base, is_data=not is_recipe(file))
     try:
-        report, _ = compile_recipe(recipe, output, Options(force=True), Progress(silent=True))
+        report, _ = compile_recipe(recipe, output, Options(force=True), current())
     except BuildError as error:
         if hint := unreadable(file):
             raise BuildError(file, hint[0], remedy=hint[1]) from error

@@ -21,7 +21,6 @@ from geolookup.export.formats import (
 
 if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset
-    from geolookup.progress import Progress
 
 
 def write(
@@ -29,7 +28,6 @@ def write(
     output: str | os.PathLike[str],
     name: str | None,
     values: Values,
-    progress: Progress | None = None,
     *,
     force: bool = False,
 ) -> Counts:
@@ -42,7 +40,7 @@ def write(
     or exists and ``force`` is not set, and DatasetError for a damaged dataset.
     """
     from geolookup.export.outputs import open_target
-    from geolookup.progress import Progress
+    from geolookup.progress import beside
 
     export_format = _format(name, os.fspath(output))
     options = _check_options(export_format, values)
@@ -50,7 +48,7 @@ def write(
     module, _, function = export_format.writer.partition(":")
     writer: Write = getattr(import_module(f"{__name__}.{module}"), function)
     with open_target(dataset, os.fspath(output), export_format, force=force) as target:
-        return writer(dataset, target, options, progress or Progress(silent=True))
+        return writer(dataset, target, options, beside(os.fspath(output)))
 
 
 def _format(name: str | None, output: str) -> ExportFormat:

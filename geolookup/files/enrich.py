@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -222,7 +223,8 @@ def enrich_file(
     ``force`` replaces an existing file. Raises TableFileError for an unusable input, OutputError
     for an output that cannot be written, BrokenPipeError.
     """
-    counts, progress = Counts(), Progress()
+    is_streamed = target.path == STANDARD and not sys.stdout.seekable()  # to a pager, for example
+    counts, progress = Counts(), Progress(silent=is_streamed)
     keys, write = options.keys(), _writer(target)
     is_same = source.format is target.format
     others: Others = "as_is" if is_same else "typed"

@@ -13,6 +13,7 @@ from typing import Any
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError, count_text, short_id
 from geolookup.history.archived import manifest_of
+from geolookup.progress import stage
 from geolookup.store import pointer
 
 #: States that need more words in ``line``.
@@ -52,10 +53,11 @@ class StoreResult:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Measure a step."""
+        """Show a step while the block runs, and measure it."""
         began = time.monotonic()
         try:
-            yield
+            with stage(name):
+                yield
         finally:
             self.seconds[name] = round(time.monotonic() - began, 3)
 

@@ -31,6 +31,7 @@ from geolookup.history.change_files import (
     rows_in_file,
 )
 from geolookup.kernel import State
+from geolookup.progress import stage
 from geolookup.store import pointer
 from geolookup.store.in_force import Period, periods
 from geolookup.store.requirements import Requirements
@@ -92,6 +93,7 @@ def history(
     return retry_if_changed(read, partial(fingerprint, store))
 
 
+@stage("reading changes")
 def _history(
     store: str, question: Question, names: tuple[object, ...], requirements: Requirements
 ) -> History:

@@ -20,6 +20,7 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.integrity.structure import structure
 from geolookup.integrity.tables import DatasetTables, damage, load
+from geolookup.progress import stage
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
 from geolookup.signing.trust import Trust, TrustedKeys, read_trusted_keys
@@ -108,7 +109,8 @@ def examine(
     except DatasetError as error:
         return Report((error,))
     manifest = tables.manifest
-    damages = tuple(islice(_damages(tables, keys), limit))
+    with stage("verifying"):
+        damages = tuple(islice(_damages(tables, keys), limit))
     text = b"" if damages else manifest.canonical()
     return Report(
         damages, len(manifest.files), manifest.metadata().bytes, manifest.generation, text

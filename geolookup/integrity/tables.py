@@ -20,6 +20,7 @@ from geolookup.dataset.arrow_files import columns_of, content, map_file, numbers
 from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError, count_text
+from geolookup.progress import current
 
 #: Rows of intervals that are checked at once.
 PART = 1 << 18
@@ -97,7 +98,9 @@ class DatasetTables:
         """Yield the parts of a file; the pages of a long one are released after each."""
         rows = self.rows(name)
         for begin in range(0, rows, size):
-            yield slice(begin, min(begin + size, rows))
+            part = slice(begin, min(begin + size, rows))
+            yield part
+            current().rows(part.stop - part.start)
             if rows > size:
                 self.release()
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from geolookup.errors import BuildError, DownloadError, MirrorError
 from geolookup.filesystem import open_regular
 from geolookup.mirrors.index import ARCHIVES, INDEX, File
-from geolookup.progress import Progress
+from geolookup.progress import current
 from geolookup.remote import Limits
 from geolookup.remote.address import Remote, location, without_secrets
 from geolookup.remote.cache import sha256_of
@@ -92,7 +92,7 @@ class Mirror:
             if isinstance(remote, str):
                 return _local(Path(remote), sha256, largest), 0
             _keep_only(cache, f"{remote.file}-{remote.identity}")
-            fetched = fetch(remote, sha256, cache, Progress(silent=True), limits)
+            fetched = fetch(remote, sha256, cache, current(), limits)
             return fetched.file.path, fetched.file.bytes if fetched.changed else 0
 
     @contextmanager

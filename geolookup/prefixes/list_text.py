@@ -52,21 +52,21 @@ NAMES = {
         "geolookup",
         r"[A-Za-z][A-Za-z0-9_]{0,22}",
         "a letter, then letters, digits and _, at most 23 characters",
-        "Name of the set, chain, variable, constant or object group.",
+        "the set, chain, variable, constant or object group",
     ),
-    "table": Name("geolookup", *_TARGET, "Table of nftables that has the sets."),
-    "target": Name("DROP", *_TARGET, "Target of the rules of iptables."),
+    "table": Name("geolookup", *_TARGET, "the table of nft"),
+    "target": Name("DROP", *_TARGET, "the target of iptables"),
     "value": Name(
         "1",
         r"[A-Za-z0-9_.-]{1,64}",
         "letters, digits and . _ -, at most 64 characters",
-        "Value of nginx's variable for addresses in the list.",
+        "the value of nginx-geo",
     ),
     "acl": Name(
         "/etc/haproxy/geolookup.lst",
         r"#[0-9]{1,9}|[A-Za-z0-9_./@:+-]{1,1024}",
         "a path of letters, digits and . _ / @ : + -, or # and a number",
-        "File of the ACL in HAProxy's configuration, or # and its number.",
+        "the file of the ACL of haproxy, or # and its number",
     ),
 }
 #: Chains of iptables, because a file would empty them, and targets of its rules.

@@ -18,14 +18,14 @@ from urllib.request import url2pathname
 from geolookup.errors import BuildError, DownloadError, MissingFileError, near_match
 
 #: The keys of a source in a recipe that belong to its path: texts, and one switch.
-TEXTS = ("sha256", "file", "key_env", "key_file", "key_as")
+TEXTS = ("sha256", "file", "key_env", "key_file", "key_as", "key_form")
 SWITCH = "insecure"
 #: The placeholder of the key in an address.
 KEY_PLACEHOLDER = "{key}"
 #: The placeholder of a month, such as 2026-11; ``transfer`` chooses it for each request.
 MONTH_PLACEHOLDER = "{month}"
 CORRECT_PATH = "correct the path in the recipe"
-_KEYS = ("key_env", "key_file", "key_as")
+_KEYS = ("key_env", "key_file", "key_as", "key_form")
 #: The keys that are allowed with a scheme; a local path has none.
 _ALLOWED = {
     **dict.fromkeys(("https", "http"), frozenset({*TEXTS, SWITCH})),
@@ -46,6 +46,7 @@ _ONE_MONTH = "drop it, or write the month into the path"
 class Remote:
     """A remote file; ``file`` is its name in the cache.
 
+    ``key_form`` is the form of the key, such as ACCOUNT_ID:LICENSE_KEY, and then where it is found.
     ``strict``: a cached file is used only if no other user can have changed it.
     """
 
@@ -55,6 +56,7 @@ class Remote:
     key_env: str = ""
     key_file: str = ""
     key_as: str = "bearer"
+    key_form: str = ""
     insecure: bool = False
     strict: bool = False
 
@@ -148,7 +150,7 @@ def _remote(recipe: Path, uri: str, texts: Mapping[str, str], insecure: bool) ->
     remote = Remote(recipe, uri, file, **keys, insecure=insecure, strict=False)
     in_uri, is_other = KEY_PLACEHOLDER in uri, not _HEADER_NAME.fullmatch(remote.key_as)
     is_open = parts.scheme == "http" and not insecure and not is_local(parts.hostname)
-    is_unset = not (remote.key_env or remote.key_file) and (in_uri or "key_as" in keys)
+    is_unset = not (remote.key_env or remote.key_file) and (in_uri or keys)
     is_pinned = MONTH_PLACEHOLDER in uri and "sha256" in texts
     is_plain = _FILE_NAME.fullmatch(remote.of_month("2026-11").file)
     is_page = not parts.hostname or parts.fragment or KEY_PLACEHOLDER in parts.netloc

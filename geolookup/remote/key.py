@@ -103,15 +103,18 @@ def key_of(remote: Remote) -> Key | None:
         origin, text = f"the environment variable {remote.key_env}", os.environ.get(remote.key_env)
     else:
         origin, text = f"the file {remote.key_file}", _in_file(remote)
-    text = (text or "").strip()
-    is_line, no_user = _PRINTABLE.fullmatch(text), remote.key_as == "basic" and ":" not in text
-    for is_fault, problem, remedy in (
-        (not text, f"no key for {remote.safe_uri} in {origin}", "put the key there"),
-        (not is_line, f"the key in {origin} is not one line of printable ASCII", "correct the key"),
-        (no_user, f"the key in {origin} has no colon", "write user:password"),
+    text, is_basic = (text or "").strip(), remote.key_as == "basic"
+    form, _, place = (remote.key_form or "user:password" * is_basic).partition(" ")
+    parts = text.split(":", form.count(":"))
+    is_other = len(parts) <= form.count(":") or not all(parts) or (place and " " in text)
+    write = " ".join(filter(None, ("write", form or "the key", place)))
+    for is_fault, problem in (
+        (not text, f"no key for {remote.safe_uri} in {origin}"),
+        (not _PRINTABLE.fullmatch(text), f"the key in {origin} is not one line of printable ASCII"),
+        (is_other, f"the key in {origin} is not of the form {form}"),
     ):
         if is_fault:
-            raise BuildError(remote.recipe, problem, remedy=remedy)
+            raise BuildError(remote.recipe, problem, remedy=write)
     return Key(text)
 
 

@@ -15,6 +15,7 @@ from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
 from geolookup.pictures.layers import layers_within
 from geolookup.pictures.range_table import pack_numbers, table_within
+from geolookup.progress import stage
 from geolookup.reports.section import Section
 
 #: In the order in which they need each other: data, drawing, then the actions of a reader.
@@ -23,6 +24,7 @@ _SCRIPTS = ("ranges", "texts", "drawing", "input", "viewer")
 _LIMITS = {4: 2_200_000, 6: 600_000}
 
 
+@stage("drawing address maps")
 def address_map_section(views: Sequence[View]) -> Section | None:
     """Return the map of views of one family; None if they know no address."""
     whole = address_map(views)

@@ -15,6 +15,7 @@ from geolookup.comparison.change_table import ENDS, SIDES, diff_table
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
 from geolookup.errors import count_text, line_text
 from geolookup.pictures import wording
+from geolookup.progress import stage
 from geolookup.reports.changes import Difference
 from geolookup.reports.section import Link, Section, Table, charts_section
 
@@ -28,6 +29,7 @@ _WORDS = (1, 3, 4, 5, 6, 7)
 _ALL = "with the fields that sources state, and the deciding sources"
 
 
+@stage("listing changed ranges")
 def ranges_section(difference: Difference, rows: str | None = None) -> Section | None:
     """Return the largest ranges whose country, region, city or AS differs; None if none does.
 

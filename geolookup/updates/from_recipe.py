@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geolookup import progress
 from geolookup.comparison.gates import verdict_line
 from geolookup.dataset.digests import is_whole
 from geolookup.dataset.manifest import manifest_text, read_manifest
@@ -56,7 +57,7 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
             return Offer("unchanged")
         incoming = from_folder(current)
     else:
-        with job.step("compile"):
+        with job.result.step("compile"):
             incoming = from_verified(_compile(job, recipe, folder / "dataset", current))
     gate = partial(_check_gates, job, recipe, current is not None)
     if job.signers:
@@ -67,14 +68,18 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
 def download_sources(job: Job, recipe: Recipe) -> None:
     """Download the remote sources that have changed, with a line on each.
 
-    All are tried before an UpdateError names the failures, unless a server cannot be reached. A dry
-    run asks the servers only.
+    BuildError for a malformed key comes before the first download. All are tried before an
+    UpdateError names the failures, unless a server cannot be reached. A dry run asks the servers
+    only.
     """
+    from geolookup_builder.downloads import check_keys
+
+    check_keys(recipe)
     failed, wait = list[str](), 0.0
     if job.announce:
         for line in _before_downloads(recipe, job.cache or default_folder()):
             job.announce(line)
-    with job.step("download"):
+    with job.result.step("download"):
         for spec in recipe.sources:
             if spec.remote is None:
                 continue
@@ -113,7 +118,7 @@ def _fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
         is_changed, line = ask(remote, spec.sha256, job.cache or default_folder())
         job.count(changed_sources=int(is_changed))
         return line
-    fetched = download(spec, remote, job.cache, job.progress)
+    fetched = download(spec, remote, job.cache, progress.current())
     job.count(downloaded=fetched.file.bytes if fetched.changed else 0)
     return str(fetched)
 
@@ -139,7 +144,7 @@ def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> Ve
 
     options = Options(cache=job.cache, offline=True, earlier=current, max_memory=job.max_memory)
     try:
-        report, dataset = compile_recipe(recipe, output, options, job.progress)
+        report, dataset = compile_recipe(recipe, output, options, progress.current())
     except QualityError as error:
         raise UpdateError(error.problems) from error
     for source in report.sources:

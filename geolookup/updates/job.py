@@ -31,7 +31,6 @@ from geolookup.history.incoming import Incoming
 from geolookup.history.publishing import Gate
 from geolookup.history.result import StoreResult
 from geolookup.mirrors.source import Mirror, is_mirror
-from geolookup.progress import Progress
 from geolookup.signing.keys import PrivateKey, PublicKey, read_signing_keys
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store import pointer
@@ -76,7 +75,6 @@ class Job:
     tell: Tell = lambda _text: None
     #: Prints the licences before a first download, and what it needs; None: nothing is printed.
     announce: Tell | None = None
-    progress: Progress = field(default_factory=lambda: Progress(silent=True))
     result: StoreResult = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,12 +86,6 @@ class Job:
         if isinstance(self.source, Mirror):
             return self.source.safe_url
         return str(self.source) if isinstance(self.source, Path) else self.source.name
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Show a step while the block runs, and measure it."""
-        with self.result.step(name), self.progress.stage(name):
-            yield
 
     def count(self, **numbers: int) -> None:
         """Add to the counts of the result."""

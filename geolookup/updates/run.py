@@ -97,34 +97,44 @@ def update(
 
 def run(job: Job) -> StoreResult:
     """Update a store once; raises the errors of ``update``."""
-    if job.download_only:
-        download_sources(job, cast("Recipe", job.source))
-        return job.result.ended("downloaded")
-    with job.place() as folder:
-        before = read_state(job.store)
-        if _is_recent(job, before):
-            return job.result.ended("recent")
-        before = replace(before, source=job.title)
-        if job.dry_run:
-            check_place(job.store)
-            with _offer(job, before, folder) as offer:
-                if offer.incoming is not None:
-                    return plan_publication(job.store, offer.incoming, job.retention)
-            return job.result.ended(offer.state)
-        try:
-            state, members = _publish(job, before, folder)
-        except (GeoLookupError, OSError) as error:
-            with suppress(OutputError):  # the disk may be full: the first failure is the cause
-                problem = str(error) or type(error).__name__
-                write_state(job.store, before.after("failed", problem))
-            raise
-        if state != "held":  # also what an update that died has left to be pruned
-            with job.step("prune"):
-                prune_after(job.store, job.retention, job.result)
-        try:
-            write_state(job.store, before.after(state, **members))
-        except OutputError as error:  # the store is up to date
-            job.result.warnings.append(f"--if-older will not know of this update: {error}")
+    try:
+        if job.download_only:
+            download_sources(job, cast("Recipe", job.source))
+            return job.result.ended("downloaded")
+        with job.place() as folder:
+            before = read_state(job.store)
+            if _is_recent(job, before):
+                return job.result.ended("recent")
+            before = replace(before, source=job.title)
+            return (_plan if job.dry_run else _update)(job, before, folder)
+    except (BuildError, MirrorError) as error:
+        raise UpdateError([str(error)], wait=getattr(error, "wait", None)) from error
+
+
+def _plan(job: Job, before: State, folder: Path) -> StoreResult:
+    check_place(job.store)
+    with _offer(job, before, folder) as offer:
+        if offer.incoming is not None:
+            return plan_publication(job.store, offer.incoming, job.retention)
+    return job.result.ended(offer.state)
+
+
+def _update(job: Job, before: State, folder: Path) -> StoreResult:
+    """Publish what the source offers, prune, and write the record."""
+    try:
+        state, members = _publish(job, before, folder)
+    except (GeoLookupError, OSError) as error:
+        with suppress(OutputError):  # the disk may be full: the first failure is the cause
+            problem = str(error) or type(error).__name__
+            write_state(job.store, before.after("failed", problem))
+        raise
+    if state != "held":  # also what an update that died has left to be pruned
+        with job.result.step("prune"):
+            prune_after(job.store, job.retention, job.result)
+    try:
+        write_state(job.store, before.after(state, **members))
+    except OutputError as error:  # the store is up to date
+        job.result.warnings.append(f"--if-older will not know of this update: {error}")
     return job.result.ended(state)
 
 
@@ -146,7 +156,7 @@ def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]
     with _offer(job, before, folder) as offer:
         state = offer.state
         if offer.incoming is not None:
-            with job.step("publish"):
+            with job.result.step("publish"):
                 is_changed = publish_into(
                     job.store, offer.incoming, gate=offer.gate, withdrawn=offer.withdrawn
                 )
@@ -158,18 +168,15 @@ def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]
 
 @contextmanager
 def _offer(job: Job, before: State, folder: Path) -> Iterator[Offer]:
-    """Yield what the source offers to the store; UpdateError if it fails."""
-    try:
-        if isinstance(job.source, Mirror):
-            with mirror_offer(job, job.source, before, folder) as offer:
-                yield offer
-        elif isinstance(job.source, Path):
-            with from_archive(job.source) as incoming:
-                yield _unless_withdrawn(job, Offer("published", incoming))
-        else:
-            yield _unless_withdrawn(job, recipe_offer(job, job.source, before, folder))
-    except (BuildError, MirrorError) as error:
-        raise UpdateError([str(error)], wait=getattr(error, "wait", None)) from error
+    """Yield what the source offers to the store."""
+    if isinstance(job.source, Mirror):
+        with mirror_offer(job, job.source, before, folder) as offer:
+            yield offer
+    elif isinstance(job.source, Path):
+        with from_archive(job.source) as incoming:
+            yield _unless_withdrawn(job, Offer("published", incoming))
+    else:
+        yield _unless_withdrawn(job, recipe_offer(job, job.source, before, folder))
 
 
 def _unless_withdrawn(job: Job, offer: Offer) -> Offer:

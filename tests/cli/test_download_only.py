@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import run
+from tests.cli.program import refusal, run
 from tests.remote.serving import Handler, file, serving, status
 
 DOWNLOAD = ("update", "--download-only")
@@ -32,19 +32,6 @@ def test_a_line_for_each_source(tmp_path: Path) -> None:
     assert not (tmp_path / "store").exists()
 
 
-def test_the_environment_names_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
-    output = str(tmp_path / "out")
-    with serving(file(ROWS)) as site:
-        recipe = write_recipe(tmp_path, f"{site.url}/a.csv")
-        refused = run("build", recipe, "--output", output, "--offline")
-        assert run(*DOWNLOAD, recipe).returncode == 0
-    assert refused.returncode == 2
-    assert "not in the cache" in refused.stderr
-    done = run("build", recipe, "--output", output, "--offline")
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_what_fails_does_not_stop_the_rest(tmp_path: Path) -> None:
     def act(handler: Handler) -> None:
         (status(404) if "none" in handler.path else file(ROWS))(handler)
@@ -56,6 +43,21 @@ def test_what_fails_does_not_stop_the_rest(tmp_path: Path) -> None:
     assert done.stderr == f"geolookup: none.csv: {site.url}/none.csv: {problem}\n"
     assert done.stdout.startswith("b.csv: fetched ")
     assert done.returncode == 1
-    done = run(*DOWNLOAD, write_recipe(tmp_path, "ftp://h.example/a.csv"))
-    assert done.returncode == 2
-    assert "unknown scheme ftp://" in done.stderr
+
+
+def test_a_malformed_key_comes_before_the_first_download(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is named by its variable and its form, and never shown."""
+    monkeypatch.setenv("VENDOR_KEY", "hidden")
+    key = 'key_env = "VENDOR_KEY"\nkey_form = "ID:KEY (at home)"\n'
+    with serving(file(ROWS)) as site:
+        recipe = write_recipe(tmp_path, f"{site.url}/a.csv", f"{site.url}/b.csv")
+        with Path(recipe).open("a", encoding="utf-8") as stream:
+            stream.write(key)
+        output = ("--output", str(tmp_path / "out"))
+        for status, command in ((1, ("update",)), (1, DOWNLOAD), (2, ("build", *output))):
+            told = refusal(*command, recipe, status=status)
+            problem = "the key in the environment variable VENDOR_KEY is not of the form ID:KEY"
+            assert told == f"{recipe}: {problem}; write ID:KEY (at home)"
+    assert site.asked == []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import subprocess
-from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ import pytest
 from geolookup import DatasetError, mirror, pack, publish
 from geolookup.errors import UpdateError
 from tests.cli.program import started
-from tests.internals.cli import Interval, repeating
+from tests.internals.cli import repeating
 from tests.internals.history import StoreResult
 from tests.store.numbered import id_of, shared
 
@@ -25,24 +25,6 @@ class _EndError(Exception):
 Step = str | Exception
 
 
-def looped(
-    steps: list[Step], interval: Interval, monkeypatch: pytest.MonkeyPatch
-) -> tuple[list[float], list[str]]:
-    """Return the waits and the reported states of a loop whose updates have these outcomes."""
-    plan, waits, states = iter(steps), list[float](), list[str]()
-
-    def update() -> StoreResult:
-        step = next(plan, _EndError())
-        if isinstance(step, Exception):
-            raise step
-        return StoreResult("store", step)
-
-    monkeypatch.setattr(repeating, "time", type("Clock", (), {"sleep": waits.append}))
-    with suppress(_EndError):
-        repeating.repeat(update, lambda result: states.append(result.state), interval)
-    return waits, states
-
-
 def test_waits_and_lines(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -50,22 +32,26 @@ def test_waits_and_lines(
     no, other = UpdateError(["no\nanswer"]), DatasetError("x", "refused", "write it")
     steps: list[Step] = ["unchanged", "unchanged", no, no, other, no, "unchanged", "held", "held"]
     steps += ["published", UpdateError(["busy"], wait=900.0), UpdateError(["busy"], wait=9e9)]
-    waits, states = looped(steps, Interval(300.0, 0.0), monkeypatch)
-    assert 0 <= waits[0] <= 300
-    assert waits[1:] == [300, 30, 60, 120, 240, 300, 300, 300, 300, 900, 3600]
+    plan, waits, jitters, states = iter(steps), list[float](), list[Any](), list[str]()
+
+    def update() -> StoreResult:
+        step = next(plan, _EndError())
+        if isinstance(step, Exception):
+            raise step
+        return StoreResult("store", step)
+
+    monkeypatch.setattr("random.uniform", lambda *limits: jitters.append(limits) or 1.0)
+    monkeypatch.setattr(repeating, "time", SimpleNamespace(sleep=waits.append))
+    with pytest.raises(_EndError):
+        repeating.repeat(update, lambda result: states.append(result.state), 300.0)
+    assert waits == [300, 300, 30, 60, 120, 240, 300, 300, 300, 300, 900, 3600]
+    assert jitters == [(0, 1), *[(1, 1.1)] * (len(waits) - 1)]
     assert states == ["unchanged", "unchanged", "held", "published"]
     problems = [
         line.partition("; next try in ")[0] for line in capsys.readouterr().err.splitlines()
     ]
     expected = ["no\\nanswer", "x: refused; write it", "no\\nanswer", "busy"]
     assert problems == [f"geolookup: {text}" for text in expected]
-
-
-def test_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("random.uniform", lambda _low, high: high)
-    for jitter, waits in ((None, [300, 330, 33, 330]), (60.0, [300, 360, 36, 360])):
-        steps: list[Step] = ["unchanged", "unchanged", MemoryError(), "unchanged"]
-        assert looped(steps, Interval(300.0, jitter), monkeypatch)[0] == pytest.approx(waits)
 
 
 @pytest.mark.long

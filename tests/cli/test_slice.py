@@ -13,14 +13,11 @@ from tests.cli import program
 from tests.conftest import build_at
 
 ROWS = (
-    "network,country_code,city_name,isp,risk,site\n8.8.0.0/16,DE,Berlin,a,7,\n"
-    "8.9.0.0/16,AT,Wien,b,2,\n10.0.0.0/8,,,,9,office\n2a00::/32,DE,Bonn,d,,\n"
+    "network,country_code,city_name,isp\n8.8.0.0/16,DE,Berlin,a\n"
+    "8.9.0.0/16,AT,Wien,b\n2a00::/32,DE,Bonn,d\n"
 )
 RECIPE = """[dataset]
 name = "whole"
-[columns]
-risk = "integer"
-site = { type = "text", private = true }
 [[source]]
 format = "csv"
 path = "a.csv"
@@ -89,25 +86,3 @@ def test_a_part_by_a_call_of_python(whole: Path, tmp_path: Path) -> None:
             assert engine.get("2a00::1", "country") is None
     with pytest.raises(ValueError, match="fields goes with sources"):
         geolookup.build(whole, tmp_path / "x", fields=["country"])
-
-
-def test_own_columns(whole: Path, tmp_path: Path) -> None:
-    for name, options in (
-        ("risky", ("--only", "own.risk>=7")),
-        ("office", ("--only", "own.site=office")),
-        ("sites", ("--fields", "own.site")),
-    ):
-        assert run("slice", whole, *options, "--output", tmp_path / name).returncode == 0
-    with geolookup.open(tmp_path / "risky") as engine:
-        assert engine.own("8.8.8.8") == {"risk": 7, "site": None}
-        assert engine.get("8.8.8.8", "city") == "Berlin"
-        # The risk is not private: it is unknown there.
-        for address in ("8.9.0.1", "10.0.0.1"):
-            assert engine.own(address) == {"risk": None, "site": None}
-    with geolookup.open(tmp_path / "office") as engine:
-        assert engine.own("10.0.0.1") == {"risk": None, "site": "office"}
-        assert engine.own("8.8.8.8") == {"risk": None, "site": None}
-    with geolookup.open(tmp_path / "sites") as engine:
-        assert engine.own("10.0.0.1") == {"risk": None, "site": "office"}
-        assert engine.own("8.8.8.8") == {"risk": None, "site": None}
-        assert engine.get("8.8.8.8", "city") is None

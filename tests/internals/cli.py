@@ -7,5 +7,4 @@ from geolookup.cli.info import info
 from geolookup.cli.options import complete_paths
 from geolookup.cli.program import program
 from geolookup.cli.registry import COMMANDS, SECTIONS, load
-from geolookup.cli.repeating import Interval
 from geolookup.cli.terminal_text import value_text

@@ -193,14 +193,29 @@ def test_every_form_of_it_is_masked(
     assert not key.is_in(key.mask(text).replace("{key}", " "))
 
 
-NO_LINE = "is not one line of printable ASCII; correct"
+NO_LINE = "is not one line of printable ASCII; write"
 #: The key and its place, and words of the error.
 MISSING: tuple[tuple[bytes, dict[str, str], str], ...] = (
     (b"", {"key_env": "VENDOR_KEY"}, "no key for https://h.example/a.csv in the environment var"),
     (b"a\nb", {"key_env": "VENDOR_KEY"}, NO_LINE),
     (f"{HIDDEN}\x01".encode(), {"key_env": "VENDOR_KEY"}, NO_LINE),
     (f"{HIDDEN}é".encode(), {"key_file": "k.txt"}, NO_LINE),
-    (b"key", {"key_env": "VENDOR_KEY", "key_as": "basic"}, "no colon; write user:password"),
+    (
+        b"key",
+        {"key_env": "VENDOR_KEY", "key_as": "basic"},
+        "not of the form user:password; write user",
+    ),
+    (
+        b"key",
+        {"key_env": "VENDOR_KEY", "key_form": "ID:KEY (at home)"},
+        "form ID:KEY; write ID:KEY (at",
+    ),
+    (
+        b"1:",
+        {"key_env": "VENDOR_KEY", "key_form": "ID:KEY"},
+        "VENDOR_KEY is not of the form ID:KEY",
+    ),
+    (b"a b", {"key_env": "VENDOR_KEY", "key_form": "TOKEN (there)"}, "is not of the form TOKEN"),
     (b"key\xff", {"key_file": "k.txt"}, "k.txt: the key of https://h.example/a.csv"),
     (b"", {"key_file": "none.txt"}, "none.txt: the key of https://h.example/a.csv cannot be rea"),
 )

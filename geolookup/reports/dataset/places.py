@@ -17,6 +17,7 @@ from geolookup.dataset.runs import distinct
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart
 from geolookup.pictures.world import Mark, Places, world
+from geolookup.progress import stage
 from geolookup.reports.dataset.row_names import countries
 from geolookup.reports.dataset.views import Facts
 from geolookup.reports.section import Section, Table, charts_section
@@ -30,6 +31,7 @@ _METHOD = (
 )
 
 
+@stage("drawing places")
 def places_section(facts: Facts) -> Section:
     """Return the map of the located addresses of a dataset, and coordinates without a city."""
     family = 4 if facts.space[4].any() else 6

@@ -23,6 +23,7 @@ from geolookup.dataset.intervals import F64, Addresses, Bools, join_intervals, s
 from geolookup.dataset.metadata import Metadata
 from geolookup.pictures import wording
 from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View, view_of
+from geolookup.progress import stage
 from geolookup.reports.dataset.row_names import (
     LEVELS,
     countries,
@@ -100,6 +101,7 @@ class Facts:
     views: Mapping[int, Sequence[View]]  # of the address maps, by family
 
 
+@stage("reading the dataset", "drawing address maps")
 def read_facts(dataset: Dataset) -> Facts:
     """Read a dataset whole; raises DatasetError for a damaged one."""
     tables = read_tables(dataset)
