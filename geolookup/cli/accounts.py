@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from time import time
 
 import click
 
 from geolookup.cli import fail, key_options, options, say
 from geolookup.cli.command import group
+from geolookup.cli.terminal_text import print_table
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import count_text
-from geolookup.gate import open_accounts, read_plans
+from geolookup.gate import Plan, open_accounts, read_plans
+from geolookup.gate.account_store import Key
 from geolookup.gate.backup import back_up
 from geolookup.gate.backup import restore as restore_from
 from geolookup.gate.keys import identifier
@@ -28,6 +31,13 @@ def accounts() -> None:
 @accounts.group("keys", short_help="Create, list and revoke API keys.")
 def keys() -> None:
     """Create, list and revoke API keys of the HTTP service."""
+
+
+def _to_come(_context: object, _option: object, value: datetime | None) -> int | None:
+    end = None if value is None else int(value.replace(tzinfo=UTC).timestamp())
+    if end is not None and end <= time():
+        fail(f"--expires {timestamp(end)} is past; write a date to come")
+    return end
 
 
 @keys.command("create", short_help="Create a key and print it once.")
@@ -46,10 +56,11 @@ def keys() -> None:
     "--expires",
     metavar="DATE",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"]),
+    callback=_to_come,
     help="Expiry of the key, UTC. [default: never]",
 )
 def create(
-    accounts: str, plan: str, name: str, plans: Path | None, env: str, expires: datetime | None
+    accounts: str, plan: str, name: str, plans: Path | None, env: str, expires: int | None
 ) -> None:
     """Create a key and print it. Only its digest is stored: it cannot be printed again.
 
@@ -58,10 +69,9 @@ def create(
 
     Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
-    ends = None if expires is None else int(expires.replace(tzinfo=UTC).timestamp())
     with open_accounts(accounts, plans) as store:
         try:
-            click.echo(store.create_key(name, plan, environment=env, expires=ends))
+            click.echo(store.create_key(name, plan, environment=env, expires=expires))
         except ValueError as error:
             fail(str(error))
 
@@ -76,12 +86,14 @@ def list_keys(accounts: str) -> None:
     Example: geolookup accounts keys list --accounts sqlite:///accounts.db
     """
     with open_accounts(accounts) as store:
-        listed = store.keys()
-    for key in listed:
-        state = "revoked" if key.revoked else "valid"
-        until = "" if key.expires is None else f" until {_date(key.expires)}"
-        cells = key.environment, key.plan, _date(key.created), key.name
-        _row(identifier(key.digest), state + until, *cells)
+        print_table(map(_key_row, store.keys()))
+
+
+def _key_row(key: Key) -> tuple[str, ...]:
+    state = "revoked" if key.revoked else "valid"
+    until = "" if key.expires is None else f" until {_date(key.expires)}"
+    cells = key.environment, key.plan, _date(key.created), key.name
+    return (identifier(key.digest), state + until, *cells)
 
 
 @keys.command("revoke", short_help="Revoke a key permanently.")
@@ -115,13 +127,16 @@ def usage(accounts: str, plans: Path | None) -> None:
     Example: geolookup accounts usage --accounts sqlite:///accounts.db
     """
     with open_accounts(accounts, plans) as store:
-        for account in store.usage():
-            used, plan = f"{account.used:,}", store.plans.get(account.plan)
-            if plan is None:
-                used += " of an unknown quota"
-            elif plan.quota is not None:
-                used += f" of {plan.quota:,}"
-            _row(f"{used} used", account.plan, count_text(account.keys, "key"), account.name)
+        print_table(
+            (f"{used:,}{_of(store.plans.get(plan))} used", plan, count_text(number, "key"), name)
+            for name, plan, _, used, number in store.usage()
+        )
+
+
+def _of(plan: Plan | None) -> str:
+    if plan is None:
+        return " of an unknown quota"
+    return "" if plan.quota is None else f" of {plan.quota:,}"
 
 
 @accounts.command("log", short_help="Print the audit log.")
@@ -143,7 +158,7 @@ def log(accounts: str, *, as_json: bool) -> None:
                 continue
             user += "" if uid is None else f" ({uid})"
             user += "" if sudo_user is None else f", sudo by {sudo_user}"
-            _row(_date(at), action, key, user, account, detail)
+            click.echo("  ".join(filter(None, (_date(at), action, key, user, account, detail))))
 
 
 @accounts.command("plans", short_help="List the plans.")
@@ -153,9 +168,10 @@ def plans(plans: Path | None) -> None:
 
     Example: geolookup accounts plans --plans plans.toml
     """
-    for plan in read_plans(plans).values():
-        quota = "no quota" if plan.quota is None else count_text(plan.quota, "request")
-        click.echo(f"{plan.name:<16} {plan.rate:,}/s, {quota}")
+    print_table(
+        (name, f"{rate:,}/s", count_text(quota, "request") if quota else "no quota")
+        for name, rate, quota in read_plans(plans).values()
+    )
 
 
 @accounts.command("backup", short_help="Write the accounts to one file.")
@@ -186,10 +202,6 @@ def restore(file: Path, accounts: str) -> None:
     Example: geolookup accounts restore accounts.bak --accounts sqlite:///accounts.db
     """
     click.echo(f"{accounts}: {restore_from(accounts, file)}, restored from {file}")
-
-
-def _row(*cells: str | None) -> None:
-    click.echo("  ".join(filter(None, cells)))
 
 
 def _date(moment: int) -> str:

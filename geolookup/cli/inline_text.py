@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 _COLOUR = "cyan"
 #: Around an address that meets the conditions, as ``grep`` marks a match.
 _MARK = "\x1b[01;31m", "\x1b[m"
+
+
+def _is_colored(choice: str) -> bool:
+    return has_colours() if choice == "auto" else choice == "always"
+
+
 _source = click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
 #: What both commands end with.
 _text_options = options.group(
@@ -32,7 +39,7 @@ _text_options = options.group(
         type=click.Choice(["auto", "always", "never"]),
         default="auto",
         show_default=True,
-        callback=lambda *given: has_colours() if given[-1] == "auto" else given[-1] == "always",
+        callback=lambda _context, _option, choice: _is_colored(choice),
         help="Colours in the text; auto: on a terminal, unless $NO_COLOR is set.",
     ),
     options.dataset,
@@ -65,21 +72,16 @@ def annotate(source: str, template: str, color: bool, dataset: str | None) -> No
 
     with _opened(dataset) as state:
         with options.usage_errors():
-            tags = Tags(state, template, "--template", value_text, _tag_encoder(is_colored=color))
+            tags = Tags(state, template, "--template", value_text, partial(_encode, color=color))
         _write(annotate_blocks(_blocks(source), tags))
 
 
-def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
-    """Return a function from a tag to its bytes: one line, with a blank before it."""
+def _encode(tag: str, *, color: bool) -> bytes:
+    """Return a tag as bytes: one line, with a blank before it."""
     encoding = charset() if sys.stdout.isatty() else "utf-8"
-
-    def encode(tag: str) -> bytes:
-        if not (tag.isascii() and tag.isprintable()):
-            tag = in_charset(line_text(tag), encoding)
-        bracketed = style(f"[{tag}]", fg=_COLOUR) if is_colored else f"[{tag}]"
-        return f" {bracketed}".encode(encoding)
-
-    return encode
+    if not (tag.isascii() and tag.isprintable()):
+        tag = in_charset(line_text(tag), encoding)
+    return f" {style(f'[{tag}]', fg=_COLOUR) if color else f'[{tag}]'}".encode(encoding)
 
 
 @command("grep")
@@ -94,11 +96,10 @@ def grep(
     source: str,
     where: tuple[str, ...],
     not_: tuple[str, ...],
-    every: bool,
-    inverted: bool,
     count: bool,
     color: bool,
     dataset: str | None,
+    **kinds: bool,
 ) -> None:
     """Write the lines of FILE, any text, with an address that meets all conditions.
 
@@ -123,8 +124,8 @@ def grep(
         note_absent_values(state.dataset, conditions)
         masks = meeting(row_tables(state.dataset), conditions)
         before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
-        mark = (before, after) if color and not inverted else None
-        lines = LineFilter(state, masks, source, every=every, inverted=inverted, mark=mark)
+        mark = (before, after) if color and not kinds["inverted"] else None
+        lines = LineFilter(state, masks, source, mark=mark, **kinds)
         kept = lines.matching(_blocks(source, is_shown=count))
         _write(b"" if count else part for part in kept)
     if count:
@@ -142,11 +143,11 @@ def _opened(dataset: str | None) -> Iterator[State]:
 
 
 def _blocks(source: str, *, is_shown: bool = False) -> Iterator[bytes]:
-    """Yield the blocks of a text, and show the progress, unless the terminal gets the text."""
+    """Yield the blocks of a text; show the progress, unless a terminal or pipe gets the text."""
     from geolookup.filesystem.unpacking import compression
     from geolookup.inline import blocks_of
 
-    progress = Progress(silent=sys.stdout.isatty() and not is_shown)
+    progress = Progress(silent=not (is_shown or sys.stdout.seekable()))
     is_sized = os.path.isfile(source) and not compression(source)  # noqa: PTH113 - takes any name
     done, total = 0, os.path.getsize(source) if is_sized else None  # noqa: PTH202
     with progress.stage(f"reading {source}"):

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from geolookup.files.summarize import Count, Summary
 
 _WIDTH = 50
-#: INPUT of both commands.
+#: INPUT of both commands, and what they share.
 _addresses = options.group(
     click.argument("source", metavar="INPUT", type=options.PATH),
     table_options.table_input,
     table_options.clean,
+    table_options.top,
+    options.dataset,
 )
 
 
@@ -33,9 +35,7 @@ _addresses = options.group(
     "Count by each of these fields that a dataset stores, instead of countries, cities and "
     "networks."
 )
-@table_options.top
 @options.as_json()
-@options.dataset
 def summarize(
     source: str,
     input_format: str | None,
@@ -80,14 +80,9 @@ def summarize(
     help="Column with the instant of each row. [default: the times of a log; none in other files]",
 )
 @table_options.time_zone
-@table_options.top
 @options.limit(
-    "--min-count",
-    "Show places, times and groups with fewer requests only in a sum.",
-    least=1,
-    usual=5,
+    "--min-count", "Show places, times and groups with fewer requests only in a sum.", 1, 5
 )
-@options.dataset
 @options.page_output
 def map(  # noqa: A001 - the name of the command
     source: str,

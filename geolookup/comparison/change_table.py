@@ -100,7 +100,7 @@ def write_batches(batches: Iterable[pa.RecordBatch], sink: Any) -> int:
     """Write batches into a sink and close it; return the number of rows."""
     count, progress = 0, current()
     for batch in batches:
-        sink.write(batch)
+        sink.write(sink.render(batch))
         count += len(batch)
         progress.rows(len(batch))
     sink.close()

@@ -94,7 +94,7 @@ def _requests(file: TableFile, traffic: Traffic) -> Iterator[tuple[MixedAddresse
     column = AddressColumn(traffic.column, traffic.delimiter, traffic.header)
     more = {} if traffic.count is None else {traffic.count: "--traffic-count"}
     with open_addresses(file, column, more) as rows:
-        for batch in rows.batches:
+        for batch in rows.batches():
             addresses = parse_column(pa.chunked_array([column_at(batch, traffic.column)]))
             counts = np.ones(len(batch))
             if traffic.count is not None:

@@ -226,7 +226,7 @@ def _read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, tuple[st
     columns = _columns(path, names, own)
     keys = tuple(columns.values())
     with open_table(file, ReadOptions(path, keys, "dropped")) as read:
-        rows = pa.Table.from_batches(read.batches, read.schema).rename_columns(list(columns))
+        rows = pa.Table.from_batches(read.batches(), read.schema).rename_columns(list(columns))
     try:
         addresses = parse_column(rows[_ADDRESS])
     except TypeError as error:

@@ -50,8 +50,7 @@ class InputStream:
         if self.plain is self._raw and self._size is not None:
             return self.plain
         spooled = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - it is
-        with explain_errors(self.name, "a stream"):
-            shutil.copyfileobj(self.plain, spooled, _BUFFER)
+        shutil.copyfileobj(self.plain, spooled, _BUFFER)
         return self._open.enter_context(pa.PythonFile(spooled, "r"))
 
 

@@ -7,7 +7,6 @@ dictionary is rendered once, and its texts are taken by index.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,9 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.dataset.intervals import I64
 from geolookup.tables.locate import is_text
 
 _BYTES = pa.large_binary()
+#: Values that show whether they repeat.
+_SAMPLE = 256
 _NULL = pa.scalar(None, _BYTES)
 
 
@@ -29,70 +31,116 @@ def join(*parts: pa.Array | bytes, delimiter: bytes = b"") -> pa.Array:
     )
 
 
+def bounds_of(texts: pa.Array) -> I64:
+    """Return the n + 1 bounds of n texts in their buffer, without a copy."""
+    offsets = texts.buffers()[1] or bytes(8)  # an array without items may lack the buffer
+    return np.frombuffer(offsets, np.int64, len(texts) + 1, texts.offset * 8)
+
+
 def bytes_of(texts: pa.Array) -> pa.Buffer:
     """Return the texts of a column without nulls as one buffer, without a copy."""
-    _, offsets, data = texts.buffers()
     # Texts 1 and 2 of "abc", whose offsets are 0 1 2 3, are the bytes from 1 to 3.
-    bounds = pa.Array.from_buffers(pa.int64(), texts.offset + len(texts) + 1, [None, offsets])
-    first, last = bounds[texts.offset].as_py(), bounds[len(bounds) - 1].as_py()
-    return (data or pa.py_buffer(b"")).slice(first, last - first)
+    bounds = bounds_of(texts)
+    data = texts.buffers()[2] or pa.py_buffer(b"")
+    return data.slice(bounds[0], bounds[-1] - bounds[0])
 
 
 class TextSink:
-    """Writes the rows of batches as lines; ``render`` returns the lines of a batch as texts."""
+    """Writes rows as lines.
 
-    def __init__(self, stream: Any, render: Callable[[pa.RecordBatch], pa.Array]) -> None:
-        self._stream, self._render = stream, render
+    ``tails`` returns columns of texts, in order the ends of the lines, of new columns; ``mark``
+    joins them. ``lines`` returns whole lines of the other columns and these texts.
+    """
 
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Write rows."""
-        self._stream.write(bytes_of(self._render(batch)))
+    def __init__(
+        self,
+        stream: Any,
+        tails: Callable[[list[pa.Array]], list[pa.Array]],
+        lines: Callable[[list[pa.Array], list[pa.Array]], pa.Array],
+        mark: bytes,
+    ) -> None:
+        self._stream, self._tails, self._lines, self._mark = stream, tails, lines, mark
+
+    def render(
+        self,
+        batch: pa.RecordBatch,
+        new: pa.RecordBatch | None = None,
+        rows: pa.Array | None = None,
+    ) -> pa.Buffer:
+        """Return the lines of a batch with new columns.
+
+        ``rows`` are the rows in ``new`` of the rows of the batch; None: the same rows.
+        """
+        tails = [] if new is None else self._tails(new.columns)
+        if rows is not None:
+            tails = [join(*tails, delimiter=self._mark).take(rows)]
+        return bytes_of(self._lines(batch.columns, tails))
+
+    def write(self, rendered: pa.Buffer) -> None:
+        """Write lines."""
+        self._stream.write(rendered)
 
     def close(self) -> None:
         """Do nothing: every row is written."""
 
 
-def joined_cells(
-    columns: Sequence[pa.Array], delimiter: str, end: bytes = b"", lines: Sequence[pa.Array] = ()
-) -> pa.Array:
-    """Return n rows of CSV, each with ``end``: null is an empty cell, an empty text is ``""``.
-
-    ``lines`` are columns of whole cells before the others.
-    """
-    mark = delimiter.encode()
-    ends = [b""] * (len(columns) - 1) + [end]
-    cells = [_cells(column, mark, end) for column, end in zip(columns, ends, strict=True)]
-    return join(*lines, *cells, delimiter=mark)
+def joined_cells(columns: Sequence[pa.Array], delimiter: str) -> pa.Array:
+    """Return n rows of CSV without line ends."""
+    return join(*cells_of(columns, delimiter), delimiter=delimiter.encode())
 
 
 def header_line(names: Sequence[str], delimiter: str) -> bytes:
     """Return names as a line of CSV."""
-    cells = joined_cells([pa.array([name]) for name in names], delimiter, b"\n")
-    return bytes(cells[0].as_py())
+    cells = joined_cells([pa.array([name]) for name in names], delimiter)
+    return bytes(cells[0].as_py()) + b"\n"
+
+
+def cells_of(columns: Sequence[pa.Array], delimiter: str, end: bytes = b"") -> list[pa.Array]:
+    """Return columns as cells of CSV: null is an empty cell, an empty text is ``""``.
+
+    The cells of the last column have ``end`` after them.
+    """
+    mark, ends = delimiter.encode(), [b""] * (len(columns) - 1) + [end]
+    return [_cells(column, mark, end) for column, end in zip(columns, ends, strict=bool(columns))]
 
 
 def _cells(column: pa.Array, mark: bytes, end: bytes) -> pa.Array:
-    if pa.types.is_float64(column.type) or pa.types.is_uint32(column.type):
-        column = column.dictionary_encode()  # each number becomes a text once
+    if any(holds(column.type) for holds in _RENDERED_ONCE):
+        column = column.dictionary_encode()
     if pa.types.is_dictionary(column.type) and len(column.dictionary) <= len(column):
         texts = _quoted(cell_texts(column.dictionary), mark)
         # The last text is of rows without a value.
         texts = join(pa.concat_arrays([texts, pa.array([b""], _BYTES)]), end)
         return texts.take(column.indices.cast(pa.int64()).fill_null(len(texts) - 1))
-    texts = _quoted(cell_texts(column), mark)
+    texts = cell_texts(column)
+    texts = texts if _is_plain(column.type) else _quoted(texts, mark)
     return join(texts, end) if end else texts
 
 
 def _quoted(texts: pa.Array, mark: bytes) -> pa.Array:
     """Return texts in quotes if they must be."""
-    data, special = bytes_of(texts).to_pybytes(), (b'"', b"\n", b"\r", mark)
-    may_be_empty = pc.min(pc.binary_length(texts)).as_py() == 0
-    if not may_be_empty and not any(byte in data for byte in special):
+    data = bytes_of(texts).to_pybytes()
+    special = [byte for byte in (b'"', b"\n", b"\r", mark) if byte in data]
+    if not special and pc.min(pc.binary_length(texts)).as_py() != 0:
         return texts
-    pattern = b'^$|["\n\r' + re.escape(mark) + b"]"
-    must = pc.match_substring_regex(texts, pattern.decode("ascii"))
-    quoted = join(b'"', pc.replace_substring(texts, b'"', b'""'), b'"')
-    return pc.if_else(must, quoted, texts)
+    if len(texts[:_SAMPLE].unique()) < _SAMPLE // 2:
+        encoded = texts.dictionary_encode()
+        return _in_quotes(encoded.dictionary, special).take(encoded.indices)
+    return _in_quotes(texts, special)
+
+
+def _in_quotes(texts: pa.Array, special: list[bytes]) -> pa.Array:
+    """Return texts in quotes if they are empty or have a special byte."""
+    bounds, data = bounds_of(texts), np.frombuffer(bytes_of(texts), np.uint8)
+    must = np.asarray(texts.is_valid()) & (bounds[1:] == bounds[:-1])
+    for byte in special:
+        places = np.flatnonzero(data == ord(byte)) + bounds[0]
+        must[np.searchsorted(bounds, places, side="right") - 1] = True
+    if not must.any():
+        return texts
+    mask = pa.array(must)
+    quoted = join(b'"', pc.replace_substring(texts.filter(mask), b'"', b'""'), b'"')
+    return pc.replace_with_mask(texts, mask, quoted)
 
 
 def cell_texts(array: pa.Array) -> pa.Array:
@@ -205,6 +253,8 @@ is_list = _one_of(_t.is_list, _t.is_large_list, _t.is_fixed_size_list)
 _is_plain = _one_of(_t.is_integer, _t.is_boolean, _t.is_decimal, _t.is_null)
 _is_time = _one_of(_t.is_timestamp, _t.is_date, _t.is_time)
 
+#: Types of which values repeat, or whose texts take longer than to find equal values.
+_RENDERED_ONCE = (_t.is_float64, _t.is_uint32, _t.is_int16, _t.is_timestamp)
 #: Types, their renderers, and whether the texts are strings of JSON.
 _RENDERERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], pa.Array], bool], ...]
 _RENDERERS = (

@@ -1,8 +1,10 @@
-"""CSV and TSV (RFC 4180), with or without a header, parsed by Arrow.
+"""CSV and TSV (RFC 4180), with or without a header.
 
 All columns are read as text. CSV to CSV preserves every cell: leading zeros, dates, bytes that are
-not UTF-8, and the difference between an empty cell (null) and ``""`` (an empty text). Lines of a
-block without quotes pass through whole.
+not UTF-8, and the difference between an empty cell (null) and ``""`` (an empty text).
+
+Strategy: in a block without quotes the cells are between delimiters and line feeds. Lines pass
+through whole, and only the keys become columns. Arrow parses other blocks.
 """
 
 from __future__ import annotations
@@ -10,38 +12,37 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from geolookup.dataset.intervals import I64
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.column_text import TextSink, header_line, joined_cells
-from geolookup.files.lines import cut_lines
+from geolookup.files.column_text import TextSink, cells_of, header_line, join, joined_cells
+from geolookup.files.lines import BLOCK, bytes_in, cut
 from geolookup.files.row_streams import (
     LINE,
+    Block,
     Others,
     ReadOptions,
-    RowNumbers,
     Rows,
     WriteOptions,
     check_columns,
     check_kind,
-    explain_errors,
     holds_address,
 )
-from geolookup.files.text_blocks import read_full, record_blocks
+from geolookup.files.text_blocks import TextError, read_full, record_blocks
 from geolookup.filesystem.signatures import START_BYTES
-from geolookup.parallel import in_order
 
-_BLOCK = 1 << 21
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _ROW = re.compile(r"Row #(\d+)")
 _LINE_END = re.compile(rb"\r\n|\r|\n|\Z")
+_LINE_FEED, _RETURN = b"\n\r"
 
 
 def write_delimited(
@@ -49,15 +50,20 @@ def write_delimited(
 ) -> TextSink:
     """Return a sink of lines; cells are appended to whole lines. A header is written at once."""
     delimiter = options.delimiter or delimiter
+    mark = delimiter.encode()
     first = schema.names.index(LINE) + 1 if LINE in schema.names else 0
     if options.header:
         stream.write(header_line([*options.names, *schema.names[first:]], delimiter))
 
-    def render(batch: pa.RecordBatch) -> pa.Array:
-        lines = batch.columns[first - 1 : first] if first else []
-        return joined_cells(batch.columns[first:], delimiter, b"\n", lines)
+    def tails(columns: list[pa.Array]) -> list[pa.Array]:
+        return cells_of(columns, delimiter, b"\n")
 
-    return TextSink(stream, render)
+    def lines(columns: list[pa.Array], tails: list[pa.Array]) -> pa.Array:
+        end = b"" if tails else b"\n"
+        own = columns[first - 1 : first] if first else cells_of(columns, delimiter, end)
+        return join(*own, *tails, delimiter=mark)
+
+    return TextSink(stream, tails, lines, mark)
 
 
 def read_delimited(stream: InputStream, options: ReadOptions, delimiter: str) -> Rows:
@@ -72,26 +78,19 @@ def read_delimited(stream: InputStream, options: ReadOptions, delimiter: str) ->
     else:
         names = [f"column{at}" for at in range(1, len(names) + 1)]
     _check_header(names, options)
+    parser = _Parser(names, options.keys, options.others, delimiter, options.header)
     has_lines = options.others == "as_is"
-    kind = pa.string() if options.others == "typed" else pa.large_string()
-    columns = names if options.others == "typed" else options.keys
-    schema = pa.schema([(name, kind) for name in columns])
-    if has_lines:
-        schema = schema.append(pa.field(LINE, pa.large_binary()))
-    parser = _parser(names, schema, options.others, delimiter)
-    batches = _batches(chain([first] if first else [], blocks), parser, options)
-    numbers = RowNumbers(1 + int(options.header))
-    return Rows(schema, batches, numbers=numbers, names=names if has_lines else ())
+    raw = chain([first] if first else [], blocks)
+    passed = 1 + int(options.header)
+    return Rows(parser.schema, raw, parser.parse, first=passed, names=names if has_lines else ())
 
 
 def _blocks(plain: Any, name: str, delimiter: str) -> Iterator[bytes]:
-    with explain_errors(name, "CSV"):
-        begun = read_full(plain, START_BYTES)
-        if not begun:
-            raise TableFileError(name, "is empty", "write at least a header")
-        check_kind(name, begun, "CSV")
-        for _, block in record_blocks(plain, _BLOCK, delimiter, begun=begun):
-            yield block
+    begun = read_full(plain, START_BYTES)
+    if not begun:
+        raise TableFileError(name, "is empty", "write at least a header")
+    check_kind(name, begun, "CSV")
+    return (block for _, block in record_blocks(plain, BLOCK, delimiter, begun=begun))
 
 
 def _first_record(block: bytes, delimiter: str, name: str) -> tuple[list[str], int]:
@@ -118,32 +117,75 @@ def _check_header(names: list[str], options: ReadOptions) -> None:
     check_columns(options, names)
 
 
-def _parser(
-    names: list[str], schema: pa.Schema, others: Others, delimiter: str
-) -> Callable[[bytes], pa.RecordBatch]:
-    """Return a function from a block of whole records to their rows."""
-    # Arrow receives numbers as names: a name can occur twice.
-    numbers = [str(at) for at in range(len(names))]
-    has_lines = LINE in schema.names
-    is_typed = others == "typed"
-    read = numbers if is_typed else [str(names.index(key)) for key in schema.names if key != LINE]
-    kind = pa.string() if is_typed else pa.large_string()
-    parse_options = arrow_csv.ParseOptions(
-        delimiter=delimiter,
-        newlines_in_values=True,
-        ignore_empty_lines=len(names) > 1,  # in a file of one column, they are empty cells
-    )
+class _Parser:
+    """Parses blocks of whole records."""
 
-    def parse(block: bytes) -> pa.RecordBatch:
+    def __init__(
+        self, names: list[str], keys: tuple[str, ...], others: Others, delimiter: str, header: bool
+    ) -> None:
+        self._delimiter, self._has_header = delimiter, header
+        self._is_typed, self._has_lines = others == "typed", others == "as_is"
+        self._kind = pa.string() if self._is_typed else pa.large_string()
+        # Arrow receives numbers as names: a name can occur twice.
+        self._numbers = [str(at) for at in range(len(names))]
+        self._keys = [names.index(key) for key in keys]
+        columns = names if self._is_typed else keys
+        self.schema = pa.schema([(name, self._kind) for name in columns])
+        if self._has_lines:
+            self.schema = self.schema.append(pa.field(LINE, pa.large_binary()))
+
+    def parse(self, block: bytes) -> Block:
+        """Return the rows of a block."""
         if not block.endswith((b"\n", b"\r")):
             # Without a line end, a last empty cell after "" is an empty text, not null.
             block += b"\n"
-        has_returns = b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
-        is_plain = b'"' not in block and not has_returns
+        bounds = None if self._is_typed else self._plain_cells(block)
+        columns = self._parsed(block) if bounds is None else self._cut(block, *bounds)
+        return Block(pa.record_batch(columns, schema=self.schema))
+
+    def _plain_cells(self, block: bytes) -> tuple[I64, I64] | None:
+        """Return the starts and ends of all cells by row; None if a row needs a parser."""
+        has_returns = b"\r" in block
+        if b'"' in block or (has_returns and block.count(b"\r") != block.count(b"\r\n")):
+            return None
+        data, width = bytes_in(block), len(self._numbers)
+        is_feed = data == _LINE_FEED
+        marks = np.flatnonzero(is_feed | (data == ord(self._delimiter)))
+        # A blank line in a file of several columns changes the number of marks.
+        if len(marks) % width:
+            return None
+        starts = np.append(0, marks[:-1] + 1).reshape(-1, width)
+        ends = marks.reshape(-1, width)
+        if not is_feed[ends[:, -1]].all() or np.count_nonzero(is_feed) != len(ends):
+            return None
+        if has_returns:
+            ends[:, -1] -= data[ends[:, -1] - 1] == _RETURN
+        return starts, ends
+
+    def _cut(self, block: bytes, starts: I64, ends: I64) -> list[pa.Array]:
+        """Return the keys, and whole lines if they are wanted; an empty cell is null."""
+        columns = []
+        for at in self._keys:
+            start, end = starts[:, at], ends[:, at]
+            columns.append(cut(block, start, end, start == end, self._kind))
+        if self._has_lines:
+            columns.append(cut(block, starts[:, 0], ends[:, -1]))
+        return columns
+
+    def _parsed(self, block: bytes) -> list[pa.Array]:
+        """Return the same columns, parsed by Arrow; lines are written again."""
+        read = self._numbers
+        if not (self._is_typed or self._has_lines):
+            read = [str(at) for at in self._keys]
+        parse_options = arrow_csv.ParseOptions(
+            delimiter=self._delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=len(self._numbers) > 1,  # in one column, they are empty cells
+        )
         convert_options = arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(numbers, kind),
-            include_columns=numbers if has_lines and not is_plain else read,
-            check_utf8=is_typed,
+            column_types=dict.fromkeys(self._numbers, self._kind),
+            include_columns=read,
+            check_utf8=self._is_typed,
             # An empty cell is null, "" is an empty text.
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
@@ -151,48 +193,28 @@ def _parser(
         )
         # With one thread, and all of it at once, errors of Arrow have the row number.
         read_options = arrow_csv.ReadOptions(
-            use_threads=False, block_size=len(block) + 1, column_names=numbers
+            use_threads=False, block_size=len(block) + 1, column_names=self._numbers
         )
-        table = arrow_csv.read_csv(
-            pa.py_buffer(block), read_options, parse_options, convert_options
-        )
-        cells = {name: table[name].combine_chunks() for name in table.column_names}
-        columns = [cells[name] for name in read]
-        if has_lines and is_plain:
-            lines = pc.ascii_rtrim(cut_lines(block), "\r\n").cast(pa.large_binary())
-            is_row = pc.not_equal(lines, b"") if len(names) > 1 else None
-            columns.append(
-                lines if is_row is None or pc.all(is_row).as_py() else lines.filter(is_row)
-            )
-        elif has_lines:
-            columns.append(joined_cells([*cells.values()], delimiter))
-        return pa.record_batch(columns, schema=schema)
-
-    return parse
-
-
-def _batches(
-    blocks: Iterable[bytes], parse: Callable[[bytes], pa.RecordBatch], options: ReadOptions
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of blocks, parsed by threads; TableFileError for one that cannot be read."""
-    passed = int(options.header)
-    with in_order(parse, blocks) as batches:
         try:
-            for batch in batches:
-                yield batch
-                passed += len(batch)
+            table = arrow_csv.read_csv(
+                pa.py_buffer(block), read_options, parse_options, convert_options
+            )
         except pa.ArrowInvalid as error:  # its text quotes cells
-            raise _explained(str(error), options, passed) from None
+            raise self._explained(str(error)) from None
+        cells = {int(name): table[name].combine_chunks() for name in read}
+        if self._is_typed:
+            return [*cells.values()]
+        lines = [joined_cells([*cells.values()], self._delimiter)] if self._has_lines else []
+        return [*(cells[at] for at in self._keys), *lines]
 
-
-def _explained(cause: str, options: ReadOptions, passed: int) -> TableFileError:
-    """Return the error for Arrow's message about a block, after ``passed`` rows of the file."""
-    name, row_match = options.name, _ROW.search(cause)
-    row = passed + int(row_match[1]) if row_match else None
-    if ragged := _RAGGED.search(cause):
-        first = "the header, row 1," if options.header else "row 1"
-        problem = f"{ragged[2]} cells where {first} has {ragged[1]}"
-        return TableFileError(name, problem, "repair the row", row=row)
-    if "UTF8" in cause:
-        return TableFileError(name, "is not UTF-8", "convert the file first", row=row)
-    return TableFileError(name, "is damaged or not CSV", "is it whole?", row=row)
+    def _explained(self, cause: str) -> TextError:
+        """Return the error for Arrow's message about a block."""
+        row_match = _ROW.search(cause)
+        row = int(row_match[1]) - 1 if row_match else None
+        if ragged := _RAGGED.search(cause):
+            first = "the header, row 1," if self._has_header else "row 1"
+            problem = f"{ragged[2]} cells where {first} has {ragged[1]}"
+            return TextError(problem, "repair the row", row=row)
+        if "UTF8" in cause:
+            return TextError("is not UTF-8", "convert the file first", row=row)
+        return TextError("is damaged or not CSV", "is it whole?", row=row)

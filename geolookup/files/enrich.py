@@ -1,19 +1,21 @@
 """A file with columns of answers after its own columns.
 
-Strategy: rows are read, enriched, counted and written a batch at a time. A thread writes while the
-next batches are read and looked up; other threads parse. The columns pass through the engine with
-numbers as names, with addresses and instants after them: no new column has such a name. The engine
-always adds error codes, and whether anything is known; both are counted.
+Strategy: a thread does all the work on a block: it parses, looks up and renders. The caller's
+thread reads blocks and writes the results. In formats of text, the new columns of equal addresses
+are rendered once per block. The engine always adds error codes, and whether anything is known; both
+are counted.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
@@ -21,14 +23,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import ERROR_CODE
+from geolookup.contract.localtime import instant
 from geolookup.engine import Engine
-from geolookup.errors import (
-    ContractError,
-    InvalidAddressError,
-    PrivateAddressError,
-    TableFileError,
-    count_text,
-)
+from geolookup.errors import InvalidAddressError, PrivateAddressError, TableFileError, count_text
 from geolookup.files.byte_streams import STANDARD, input_name, open_output
 from geolookup.files.refused import InvalidRows
 from geolookup.files.row_streams import (
@@ -38,19 +35,25 @@ from geolookup.files.row_streams import (
     Rows,
     WriteOptions,
     column_at,
+    explain_errors,
     plain_schema,
+    row_errors,
 )
 from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, TableFile, open_table
-from geolookup.files.timestamps import remedy_of, unix_seconds
+from geolookup.files.text_blocks import TextError
+from geolookup.files.timestamps import unix_seconds
 from geolookup.kernel.lookups import state_of
-from geolookup.parallel import cores, in_order
+from geolookup.parallel import cores
 from geolookup.progress import Progress
-from geolookup.tables import enrich
+from geolookup.tables.as_of import PastEnricher
+from geolookup.tables.dictionaries import in_one
+from geolookup.tables.enrich import Enricher
 from geolookup.tables.generations import lines_of
+from geolookup.tables.locate import column_of, is_text
 from geolookup.tables.take import of_table
 
-#: Names inside the engine of the addresses, the instants, and the instants of generations.
-_ADDRESS, _TIME, _AS_OF = "-0", "-1", "-2"
+#: With so many new columns it is worth to find equal addresses.
+_MANY = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,112 +108,106 @@ class Counts:
         return [*self.notes, *lines_of(without), closing]
 
 
-class EnrichedRows:
-    """The rows of one file with new columns; ``schema`` is that of the batches."""
+class _Answers:
+    """The new columns of one file; ``new`` are their fields, ``schema`` is that of the output."""
 
-    def __init__(self, engine: Engine, rows: Rows, options: FileOptions, counts: Counts) -> None:
-        self._rows, self._options, self._counts = rows, options, counts
-        with self._explain_errors():
-            empty = pa.record_batch(
-                [pa.nulls(0, one) for one in rows.schema.types], rows.schema.names
-            )
-            first = self._with_keys(empty, 0).schema
-            self._reader = self._enrich(engine, first)
-        # Columns of the file | keys | new columns | error code | known
-        end = len(self._reader.schema) - 1 - (not options.error_code)
-        self._new = slice(len(first), end)
-        new = pa.schema([*self._reader.schema][self._new])
-        # A generation has dictionaries of its own.
-        new = new if options.as_of_column is None else plain_schema(new)
-        self.schema = pa.schema([*rows.schema, *new], rows.schema.metadata)
-        twice = {*new.names} & {*rows.schema.names, *rows.names}
+    def __init__(
+        self, engine: Engine, rows: Rows, options: FileOptions, counts: Counts, *, renders: bool
+    ) -> None:
+        self._rows, self._options, self._lock = rows, options, Lock()
+        self._enricher = _enricher(engine, options, counts.without_generation)
+        empty = [pa.nulls(0, field.type) for field in rows.schema]
+        inputs = self._inputs(pa.record_batch(empty, rows.schema.names))
+        every = [*self._enricher.schema(inputs.schema)]
+        # New columns | error code | known
+        self.new = pa.schema(every[: len(every) - 1 - (not options.error_code)])
+        if options.as_of_column is not None:  # a generation has dictionaries of its own
+            self.new = plain_schema(self.new)
+        self.schema = pa.schema([*rows.schema, *self.new], rows.schema.metadata)
+        twice = {*self.new.names} & {*rows.schema.names, *rows.names}
         if twice:
             problem = f"column {min(twice)!r} exists already"
             raise TableFileError(rows.stream.name, problem, "pass --prefix")
-
-    def _enrich(self, engine: Engine, schema: pa.Schema) -> Any:
-        options, state = self._options, state_of(engine)
-        fields = of_table(options.fields, schema=state.dataset.schema)
-        return enrich(
-            state,
-            pa.RecordBatchReader.from_batches(schema, self._batches_with_keys()),
-            *(field.path for field in fields if field != ERROR_CODE),
-            ERROR_CODE.path,
-            column=_ADDRESS,
-            prefix=options.prefix,
-            on_invalid=options.on_invalid or "null",
-            at=options.at,
-            time_column=_TIME if options.time_column else None,
-            as_of=_AS_OF if options.as_of_column else None,
-            generations=engine.generations() if options.as_of_column else None,
-            without_generation=self._counts.without_generation,
-            clean=options.clean,
-            add_known=True,
+        self._finds_equal = (
+            renders
+            and len(self.new) >= _MANY
+            and inputs.schema.names == ["column"]
+            and is_text(inputs.schema.types[0])
+            and options.on_invalid != "raise"
         )
 
-    def _batches_with_keys(self) -> Iterator[pa.RecordBatch]:
-        begin = 0
-        for batch in self._rows.batches:
-            yield self._with_keys(batch, begin)
-            begin += len(batch)
-
-    def _with_keys(self, batch: pa.RecordBatch, begin: int) -> pa.RecordBatch:
-        """Return a batch with addresses and instants appended; ``begin`` is its first row."""
+    def _inputs(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the addresses and instants of a batch, named for the engine."""
         options = self._options
-        keys = {_ADDRESS: column_at(batch, options.column)}
-        for name, column in ((_TIME, options.time_column), (_AS_OF, options.as_of_column)):
+        inputs = {"column": in_one(column_of(column_at(batch, options.column)))}
+        names = {"time_column": options.time_column, "as_of": options.as_of_column}
+        for name, column in names.items():
             if column is not None:
-                times = column_at(batch, column)
-                keys[name] = unix_seconds(times, options.time_zone, begin)
-        names = [str(at) for at in range(len(batch.columns))]
-        return pa.record_batch([*batch.columns, *keys.values()], [*names, *keys])
+                inputs[name] = unix_seconds(column_at(batch, column), options.time_zone)
+        return pa.record_batch(inputs)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the batches to write, in the order of the rows, and count them."""
-        options, counts = self._options, self._counts
-        keep = options.on_invalid is not None or self._rows.malformed is not None
-        invalid_rows = InvalidRows(self._rows.stream.name, options.column, options.clean, keep)
-        width = len(self._rows.schema)
-        with self._explain_errors():
-            for batch in self._reader:
-                codes, is_known = batch.columns[-2:]
-                is_invalid = pc.equal(codes, InvalidAddressError.code).fill_null(False)
-                invalid_rows.add(batch.column(width), is_invalid)
-                self._check_members(batch)
-                counts.rows += len(batch)
-                counts.located += is_known.true_count
-                counts.invalid += is_invalid.true_count
-                counts.private += pc.equal(codes, PrivateAddressError.code).true_count
-                new = map(pa.Array.cast, batch.columns[self._new], self.schema.types[width:])
-                yield pa.record_batch([*batch.columns[:width], *new], schema=self.schema)
-        counts.notes += invalid_rows.notes()
+    def of(self, batch: pa.RecordBatch) -> _Answered:
+        """Return the new columns of a batch."""
+        inputs, rows = self._inputs(batch), None
+        addresses = inputs["column"]
+        if self._finds_equal:
+            encoded = pc.dictionary_encode(addresses, null_encoding="encode")
+            inputs, rows = pa.record_batch([encoded.dictionary], ["column"]), encoded.indices
+        # Of several generations, one block at a time: they count rows, and have threads.
+        with self._lock if self._options.as_of_column else nullcontext():
+            answers = next(self._enricher.batches([inputs]), None)
+        if answers is None:
+            answers = self._enricher.schema(inputs.schema).empty_table().to_batches()[0]
+        self._check_members(batch)
+        columns = map(pa.Array.cast, answers.columns, self.new.types)
+        codes, is_known = (of if rows is None else of.take(rows) for of in answers.columns[-2:])
+        return _Answered(
+            pa.record_batch([*columns], schema=self.new), rows, addresses, codes, is_known
+        )
 
     def _check_members(self, batch: pa.RecordBatch) -> None:
-        """Raise TableFileError if a line of JSON has a new member already."""
+        """Raise TextError if a line of JSON has a new member already."""
         if LINE not in self._rows.schema.names or self._rows.names:  # whole lines of CSV
             return
-        names = self.schema.names[len(self._rows.schema) :]
-        lines = batch.column(len(self._rows.schema) - 1)
+        lines = batch.column(LINE)
         # The pattern finds members of members, too.
-        pattern = f'"(?:{"|".join(map(re.escape, names))})"\\s*:'
+        pattern = f'"(?:{"|".join(map(re.escape, self.new.names))})"\\s*:'
         for at in np.flatnonzero(np.asarray(pc.match_substring_regex(lines, pattern))).tolist():
-            twice = {*names} & json.loads(lines[at].as_py()).keys()
+            twice = {*self.new.names} & json.loads(lines[at].as_py()).keys()
             if twice:
-                number = self._rows.numbers.of(self._counts.rows + at)
-                problem = f"member {min(twice)!r} exists already"
-                name = self._rows.stream.name
-                raise TableFileError(name, problem, "pass --prefix", row=number)
+                raise TextError(f"member {min(twice)!r} exists already", "pass --prefix", row=at)
 
-    @contextmanager
-    def _explain_errors(self) -> Iterator[None]:
-        """Name the file in the engine's errors."""
-        try:
-            yield
-        except ContractError as error:
-            remedy = "pass --on-invalid null to keep such rows"
-            raise self._rows.error(error, remedy) from error
-        except (TypeError, ValueError) as error:
-            raise self._rows.error(error, remedy_of(error)) from error
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """The new columns of a batch, and by row its addresses, error codes and what is known.
+
+    ``rows`` are the rows in ``new`` of the rows of the batch; None: the same rows.
+    """
+
+    new: pa.RecordBatch
+    rows: pa.Array | None
+    addresses: pa.Array
+    codes: pa.Array
+    is_known: pa.BooleanArray
+
+
+def _enricher(engine: Engine, options: FileOptions, without: Counter[str]) -> Enricher:
+    """Return what answers the rows of a file; ``without`` counts rows without a generation."""
+    state = state_of(engine)
+    fields = of_table(options.fields, schema=state.dataset.schema)
+    fields = (*(field for field in fields if field != ERROR_CODE), ERROR_CODE)
+    how: dict[str, Any] = {
+        "prefix": options.prefix,
+        "on_invalid": options.on_invalid or "null",
+        "at": instant(options.at),
+        "clean": options.clean,
+        "add_known": True,
+    }
+    if options.as_of_column is None:
+        return Enricher(state, fields, **how)
+    paths = tuple(field.path for field in fields)
+    return PastEnricher(state, engine.generations(), paths, how, without)
 
 
 def enrich_file(
@@ -226,7 +223,8 @@ def enrich_file(
     ``force`` replaces an existing file. Raises TableFileError for an unusable input, OutputError
     for an output that cannot be written, BrokenPipeError.
     """
-    counts, progress = Counts(), Progress()
+    is_streamed = target.path == STANDARD and not sys.stdout.seekable()  # to a pager, for example
+    counts, progress = Counts(), Progress(silent=is_streamed)
     keys, write = options.keys(), _writer(target)
     is_same = source.format is target.format
     others: Others = "as_is" if is_same else "typed"
@@ -234,22 +232,41 @@ def enrich_file(
     read_options = ReadOptions(name, (*keys,), others, delimiter, options.header, key_options=keys)
     pa.set_cpu_count(cores())  # Arrow's own threads
     with open_table(source, read_options) as rows:
-        answers = EnrichedRows(engine, rows, options, counts)
-        if target.format.name == "parquet":
+        with explain_errors(name, rows.kind), row_errors():
+            answers = _Answers(engine, rows, options, counts, renders=target.format.is_text)
+        if not target.format.is_text:
             _check_objects(answers.schema, name)
+        keep = options.on_invalid is not None or rows.is_log
+        invalid = InvalidRows(name, options.column, options.clean, keep)
         with open_output(target.path, target.packing, force=force) as out:
             own = delimiter if is_same else None
             sink = write(out, answers.schema, WriteOptions(own, options.header, rows.names))
+
+            def work(batch: pa.RecordBatch) -> tuple[_Answered, Any]:
+                answered = answers.of(batch)
+                return answered, sink.render(batch, answered.new, answered.rows)
+
             try:
-                with in_order(sink.write, answers.batches(), 1) as written:
-                    for _ in written:
-                        progress.show(counts.rows, rows.fraction(counts.rows))
+                for answered, rendered in rows.run(work):
+                    _count(counts, invalid, answered)
+                    sink.write(rendered)
+                    progress.show(counts.rows, rows.fraction(counts.rows))
             finally:
                 progress.clear()
             sink.close()
-        counts.notes += rows.notes()
+        counts.notes += [*invalid.notes(), *rows.notes()]
     counts.seconds = progress.seconds
     return counts
+
+
+def _count(counts: Counts, invalid: InvalidRows, answered: _Answered) -> None:
+    """Add the rows of a batch; TableFileError if they are the first, and hold no addresses."""
+    is_invalid = pc.equal(answered.codes, InvalidAddressError.code).fill_null(False)
+    invalid.add(answered.addresses, is_invalid)
+    counts.rows += len(answered.codes)
+    counts.located += answered.is_known.true_count
+    counts.invalid += is_invalid.true_count
+    counts.private += pc.equal(answered.codes, PrivateAddressError.code).true_count
 
 
 def _check_objects(columns: Iterable[pa.Field], name: str) -> None:

@@ -1,15 +1,14 @@
 """Logs of web servers (Apache, nginx, IIS, CloudFront): a line is a row, its fields are columns.
 
-Strategy: the first lines show the format, by the shape of whole lines. Arrow splits the lines of a
-block; threads split several blocks at a time. A malformed line is a row of nulls with its text in
-the last column. Its number is stored for the closing message.
+Strategy: the first lines show the format, by the shape of whole lines. The bounds of fields follow
+from the blanks and quotes of a line; ``log_fields`` finds them for usual lines. A pattern splits
+the other lines. A malformed line is a row of nulls with its text in the last column.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -18,28 +17,21 @@ import pyarrow.compute as pc
 
 from geolookup.contract.cleaning import node_address
 from geolookup.contract.localtime import EARLIEST, LATEST
+from geolookup.dataset.intervals import Bools
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.lines import Lines, lines_of
-from geolookup.files.row_streams import (
-    MalformedLines,
-    ReadOptions,
-    RowNumbers,
-    Rows,
-    check_columns,
-    explained_batches,
-)
+from geolookup.files.lines import Bounds, bytes_in, cut, line_blocks_of
+from geolookup.files.log_fields import Span, fields_of
+from geolookup.files.row_streams import Block, ReadOptions, Rows, check_columns
 from geolookup.files.text_blocks import TextError
 from geolookup.files.timestamps import date_seconds
-from geolookup.parallel import in_order
-from geolookup.tables.times import Bools
+from geolookup.tables.times import Int64
 
 # No text is matched in two ways, so that RE2 reads each byte once.
 # An address, or a list of them with commas: %{X-Forwarded-For}i.
 _IP = r"(?P<ip>[^ ,]+(?:, ?[^ ,]+)*)"
 # Runs without quote and backslash, between them escapes as \" and \\.
-_ESCAPES = r'(?:\\.[^"\\]*)*'
-_QUOTED = r'"(?P<{}>[^"\\]*' + _ESCAPES + ')"'
+_QUOTED = r'"(?P<{}>[^"\\]*(?:\\.[^"\\]*)*)"'
 _COMMON = (
     rf"{_IP} (?P<ident>[^ ]+) (?P<user>[^ ]+) \[(?P<time>[^\[\]]*)\] {_QUOTED.format('request')} "
     r"(?P<status>[0-9]{3}|-) (?P<size>[0-9]{1,18}|-)"
@@ -69,11 +61,13 @@ _TYPES = {TIME: _SECONDS, STATUS: pa.int16(), "size": pa.int64()}
 _SAMPLE = 100
 #: The line that names the fields of the W3C extended format, and our names of some.
 _FIELDS = b"#Fields:"
+_DIRECTIVE, _TAB, _BLANK, _DASH = b"#\t -"
 _STATUS = "^([0-9]{1,3}|-)$"
+_FRACTION = r"\.[0-9]{1,9}$"
 _W3C_NAMES = {"c-ip": "ip", "sc-status": STATUS}
-_NO_LINES = Lines(pa.array([], _BYTES), np.zeros(0, np.int64))
-#: A function from n lines to their fields as bytes, and whether each line is malformed.
-_Split = Callable[[pa.Array], tuple[dict[str, pa.Array], Bools]]
+#: A function from n lines to the bounds of their fields, their instants, and whether each line is
+#: malformed.
+_Split = Callable[[Bounds], tuple[dict[str, Span], pa.Array | None, Bools]]
 
 
 def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None) -> Rows:
@@ -82,21 +76,23 @@ def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None
     Of LINES that begin with an address the columns are ``ip`` and ``line``. Raises TableFileError
     if none of the first lines is of a known format or begins with an address.
     """
-    blocks = lines_of(stream.plain, options.name)
-    first = next(blocks, _NO_LINES)
-    sample, blocks = first.texts[:_SAMPLE], chain([first], blocks)
+    blocks = line_blocks_of(stream, options.name)
+    first = next(blocks, (1, b""))
+    sample = Bounds.of(first[1], first[0])[:_SAMPLE].texts()
+    blocks = chain([first] if first[1] else [], blocks)
     fields = next((line for line in sample.to_pylist() if line.startswith(_FIELDS)), None)
     if shape is None and fields is not None:
         return _w3c(blocks, fields, options)
     shape = shape or _shape_of(sample, options.name)
     if shape == LINES:
-        rows = _rows(blocks, _selected(["ip", "line"], options), _begin, options)
-        return replace(rows, malformed=None)
+        rows = _rows(blocks, _selected(["ip", "line"], options), _begin)
+        rows.is_log = False
+        return rows
     names = [*re.findall(r"\?P<(\w+)>", SHAPES[shape]), _MALFORMED]
     selected = _selected(names, options)
-    # RE2 is faster with fewer groups.
-    groups = re.compile(rf"\?P<(?!(?:{'|'.join([*selected, TIME])})>)\w+>")
-    return _rows(blocks, selected, _splitter(groups.sub("?:", SHAPES[shape])), options)
+    # A match within a block: "^" is the beginning of the block.
+    pattern = re.compile(SHAPES[shape].replace("^", "", 1).encode())
+    return _rows(blocks, selected, _splitter(pattern))
 
 
 def _shape_of(sample: pa.Array, name: str) -> str:
@@ -128,97 +124,94 @@ def _selected(names: list[str], options: ReadOptions) -> list[str]:
     return list(dict.fromkeys([*options.keys, *more]))
 
 
-def _rows(blocks: Iterator[Lines], names: list[str], split: _Split, options: ReadOptions) -> Rows:
+def _rows(
+    blocks: Iterator[tuple[int, bytes]],
+    names: list[str],
+    split: _Split,
+    of_block: Callable[[Bounds], Bounds] = lambda lines: lines,
+) -> Rows:
+    """Return rows of the columns; ``of_block`` returns the lines of a block that are rows."""
     schema = pa.schema([(name, _TYPES.get(name, _TEXT)) for name in names])
-    numbers, malformed = RowNumbers(), MalformedLines()
 
-    def make_batch(lines: Lines) -> tuple[Lines, Bools, pa.RecordBatch]:
-        columns, wrong = split(lines.texts)
-        columns = {name: _without(column, wrong) for name, column in columns.items()}
-        columns[_MALFORMED] = pc.if_else(pa.array(wrong), lines.texts, pa.scalar(None, _BYTES))
-        arrays = [_typed(columns[column.name], column) for column in schema]
-        return lines, wrong, pa.record_batch(arrays, schema=schema)
+    def parse(numbered: tuple[int, bytes]) -> Block:
+        lines = of_block(Bounds.of(numbered[1], numbered[0]))
+        spans, times, wrong = split(lines)
 
-    def batches() -> Iterator[pa.RecordBatch]:
-        with in_order(make_batch, blocks) as results:
-            for lines, wrong, batch in results:
-                numbers.add(lines.numbers)
-                malformed.add(lines.numbers[wrong])
-                yield batch
+        def column(field: pa.Field) -> pa.Array:
+            if field.type == _SECONDS:
+                return times
+            if field.name == _MALFORMED:
+                return _typed(cut(lines.block, lines.starts, lines.ends, ~wrong), field)
+            span = spans[field.name]
+            return _typed(cut(lines.block, *span, wrong | _is_absent(lines, span, field)), field)
 
-    explained = explained_batches(batches(), options.name, "a log")
-    return Rows(schema, explained, numbers=numbers, malformed=malformed)
+        batch = pa.record_batch([column(field) for field in schema], schema=schema)
+        return Block(batch, lines.numbers, lines.numbers[wrong])
+
+    return Rows(schema, blocks, parse, is_log=True)
 
 
-def _splitter(pattern: str) -> _Split:
+def _splitter(pattern: re.Pattern[bytes]) -> _Split:
     """Return a function that splits lines by the groups of a pattern."""
-    is_whole = all(f"?P<{name}>" in pattern for name in ("user_agent", "rest"))
-    # Without escapes, and without other quotes than those around the fields.
-    plain = pattern.replace(_ESCAPES, "").replace("[^ ", '[^ "').replace(r"[^\[", r'[^"\[')
 
-    def split(lines: pa.Array) -> tuple[dict[str, pa.Array], Bools]:
-        columns: dict[str, pa.Array] = {}
-        if is_whole:
-            is_plain = np.asarray(pc.match_substring_regex(lines, plain))
-            columns = _split_plain(_without(lines, ~is_plain), "?P<host>" in pattern)
-            lines = _without(lines, is_plain)
-        if not columns or lines.null_count < len(lines):
-            parts = pc.extract_regex(lines, pattern)
-            others = {field.name: pc.struct_field(parts, field.name) for field in parts.type}
-            columns = {
-                name: pc.coalesce(columns.get(name, one), one) for name, one in others.items()
-            }
+    def split(lines: Bounds) -> tuple[dict[str, Span], pa.Array, Bools]:
+        spans, wrong = fields_of(lines, pattern)
         # Many lines have the time of the line before.
-        times = columns[TIME].cast(_TEXT, safe=False).dictionary_encode()
-        texts = pc.replace_substring(times.dictionary, "] ", "")
-        seconds, valid, has_offset = date_seconds(texts)
-        valid &= has_offset & (seconds >= EARLIEST) & (seconds < LATEST)
-        at = times.indices.fill_null(-1).to_numpy()
+        texts = cut(lines.block, *spans[TIME], wrong, _TEXT).dictionary_encode()
+        seconds, valid = _instants(texts.dictionary)
+        at = texts.indices.fill_null(-1).to_numpy()
         wrong = ~np.append(valid, False)[at]  # the last item is of malformed lines
-        columns[TIME] = pa.array(np.append(seconds, 0)[at]).cast(_SECONDS)
-        return columns, wrong
+        return spans, pa.array(np.append(seconds, 0)[at], mask=wrong).cast(_SECONDS), wrong
 
     return split
 
 
-def _split_plain(lines: pa.Array, has_host: bool) -> dict[str, pa.Array]:
-    """Return the fields of combined lines without backslashes: three times as fast as a pattern."""
-    # host 8.8.8.8 - joe [10/Oct/2000:13:55:36 -0700] "GET /" 200 5 "referer" "agent" rest
-    head, request, numbers, referer, _, agent, rest = _cells(lines, b'"', 7)
-    who, time = _cells(head, b" [", 2, reverse=True)
-    client, ident, user = _cells(who, b" ", 3, reverse=True)
-    _, status, size, _ = _cells(numbers, b" ", 4)
-    host, client = _cells(client, b" ", 2) if has_host else (client, client)
-    rest = pc.replace_substring_regex(rest, b"^ ", b"")
-    columns = {"ip": client, "ident": ident, "user": user, "time": time, "request": request}
-    columns |= {"status": status, "size": size, "referer": referer, "user_agent": agent}
-    return {**columns, "rest": rest, "host": host}
+def _instants(texts: pa.Array) -> tuple[Int64, Bools]:
+    """Return the Unix seconds of times with an offset, and whether each is one.
+
+    Times of one minute are read once.
+    """
+    # 10/Oct/2000:13:55:36 -0700
+    is_usual = pc.match_substring_regex(texts, "^[^ ]{17}:[0-5][0-9] ")
+    if not pc.all(is_usual).as_py():
+        return _checked(*date_seconds(texts))
+    minutes = pc.binary_replace_slice(texts.cast(_BYTES), 17, 20, b"").dictionary_encode()
+    seconds, valid = _checked(*date_seconds(minutes.dictionary.cast(_TEXT)))
+    at = minutes.indices.to_numpy()
+    of_minute = pc.utf8_slice_codeunits(texts, 18, 20).cast(pa.int64()).to_numpy()
+    return seconds[at] + of_minute, valid[at]
 
 
-def _cells(texts: pa.Array, mark: bytes, count: int, *, reverse: bool = False) -> list[pa.Array]:
-    cells = pc.split_pattern(texts, mark, max_splits=count - 1, reverse=reverse)
-    return [pc.list_element(cells, at) for at in range(count)]
+def _checked(seconds: Int64, valid: Bools, has_offset: Bools) -> tuple[Int64, Bools]:
+    return seconds, valid & has_offset & (seconds >= EARLIEST) & (seconds < LATEST)
 
 
-def _begin(lines: pa.Array) -> tuple[dict[str, pa.Array], Bools]:
-    addresses = pc.replace_substring_regex(lines, rb"(?s)[ \t].*", b"")
-    return {"ip": addresses, "line": lines}, np.zeros(len(lines), bool)
+def _is_absent(lines: Bounds, span: Span, field: pa.Field) -> Bools:
+    """Return whether fields are a dash, or an empty rest; an address is never absent."""
+    is_absent: Bools = span[0] == span[1] if field.name == "rest" else _is_dash(lines, span)
+    return np.zeros_like(is_absent) if field.name == "ip" else is_absent
 
 
-def _without(column: pa.Array, rows: Bools) -> pa.Array:
-    """Return a column with nulls in some rows."""
-    return (
-        pc.if_else(pa.array(rows), pa.scalar(None, column.type), column) if rows.any() else column
-    )
+def _is_dash(lines: Bounds, span: Span) -> Bools:
+    starts, ends = span
+    data = bytes_in(lines.block)
+    is_dash: Bools = (ends == starts + 1) & (data[np.minimum(starts, len(data) - 1)] == _DASH)
+    return is_dash
+
+
+def _begin(lines: Bounds) -> tuple[dict[str, Span], None, Bools]:
+    """Return the text before the first blank or tab of each line, and the line."""
+    data = bytes_in(lines.block)
+    blanks = np.append(np.flatnonzero((data == _BLANK) | (data == _TAB)), len(data))
+    ends = np.minimum(blanks[np.searchsorted(blanks, lines.starts)], lines.ends)
+    spans = {"ip": (lines.starts, ends), "line": (lines.starts, lines.ends)}
+    return spans, None, np.zeros(len(ends), bool)
 
 
 def _typed(column: pa.Array, field: pa.Field) -> pa.Array:
-    """Return bytes as a column of its type; a dash, and an absent rest, are null."""
+    """Return bytes as a column of its type."""
     if column.type == field.type:
         return column
-    if field.name != "ip":
-        absent = b"" if field.name == "rest" else b"-"
-        column = _without(column, np.asarray(pc.equal(column, absent).fill_null(False)))
     try:
         return column.cast(_TEXT).cast(field.type)
     except pa.ArrowInvalid:
@@ -227,47 +220,63 @@ def _typed(column: pa.Array, field: pa.Field) -> pa.Array:
         return pa.array(texts, _TEXT)
 
 
-def _w3c(blocks: Iterator[Lines], fields: bytes, options: ReadOptions) -> Rows:
+def _w3c(blocks: Iterator[tuple[int, bytes]], fields: bytes, options: ReadOptions) -> Rows:
     """Return the rows of the W3C extended format; ``fields`` is the line that names the fields."""
     fields = fields.removeprefix(_FIELDS)
     words = fields.decode("utf-8", "replace").split()
     # Old versions of IIS write the date only before the lines.
     ours = _W3C_NAMES if "date" in words else {**_W3C_NAMES, TIME: "time of day"}
     names = [ours.get(name, name) for name in words]
+    selected = _selected([*names, _MALFORMED], options)
 
-    def records() -> Iterator[Lines]:
-        for lines in blocks:
-            is_directive = np.asarray(pc.starts_with(lines.texts, b"#"))
-            for at in np.flatnonzero(is_directive).tolist():
-                line = lines.texts[at].as_py()
-                if line.startswith(_FIELDS) and line.removeprefix(_FIELDS) != fields:
-                    number = int(lines.numbers[at])
-                    raise TextError("the fields change", "split the file before it", number)
-            rest = pa.array(~is_directive)
-            yield Lines(lines.texts.filter(rest), lines.numbers[~is_directive])
+    def records(lines: Bounds) -> Bounds:
+        is_directive = bytes_in(lines.block)[lines.starts] == _DIRECTIVE
+        directives = lines[is_directive]
+        for number, line in zip(directives.numbers, directives.texts().to_pylist(), strict=True):
+            if line.startswith(_FIELDS) and line.removeprefix(_FIELDS) != fields:
+                raise TextError("the fields change", "split the file before it", int(number))
+        return lines[~is_directive]
 
-    def split(lines: pa.Array) -> tuple[dict[str, pa.Array], Bools]:
-        # IIS writes blanks, CloudFront tabs.
-        has_tabs = np.asarray(pc.match_substring(lines, b"\t")).sum() * 2 > len(lines)
-        cells = pc.split_pattern(lines, b"\t" if has_tabs else b" ")
-        wrong = np.asarray(pc.list_value_length(cells)) != len(names)
-        flat = cells.filter(pa.array(~wrong)).flatten()
-        first = (np.cumsum(~wrong) - 1) * len(names)
-        columns = {
-            name: flat.take(pa.array(first + at, mask=wrong)) for at, name in enumerate(names)
-        }
+    def split(lines: Bounds) -> tuple[dict[str, Span], pa.Array, Bools]:
+        spans, wrong = _between_blanks(lines, names)
+        times = None
         if {"date", TIME} <= {*names}:
-            blank = pa.scalar(b" ", _BYTES)
-            texts = pc.binary_join_element_wise(columns["date"], columns[TIME], blank)
-            texts = texts.cast(_TEXT, safe=False)
-            times = pc.strptime(texts, "%Y-%m-%d %H:%M:%S", "s", error_is_null=True)
-            columns[TIME] = times.cast(_SECONDS)
-            is_absent = pc.equal(columns["date"], b"-")
-            wrong |= np.asarray(pc.and_not(times.is_null(), is_absent).fill_null(False))
-        if STATUS in columns:
-            wrong |= ~np.asarray(
-                pc.match_substring_regex(columns[STATUS], _STATUS).fill_null(False)
-            )
-        return columns, wrong
+            texts = [cut(lines.block, *spans[name], wrong) for name in ("date", TIME)]
+            times = _moments(*texts)
+            wrong |= np.asarray(times.is_null()) & ~_is_dash(lines, spans["date"])
+        if STATUS in names:
+            statuses = cut(lines.block, *spans[STATUS], wrong)
+            is_status = pc.match_substring_regex(statuses, _STATUS).fill_null(False)
+            wrong |= ~np.asarray(is_status)
+        if times is not None:
+            times = pc.if_else(pa.array(wrong), pa.scalar(None, _SECONDS), times)
+        return spans, times, wrong
 
-    return _rows(records(), _selected([*names, _MALFORMED], options), split, options)
+    return _rows(blocks, selected, split, records)
+
+
+def _between_blanks(lines: Bounds, names: list[str]) -> tuple[dict[str, Span], Bools]:
+    """Return the fields with these names between tabs or blanks, and which lines have others."""
+    data = bytes_in(lines.block)
+    for separator in (_TAB, _BLANK):  # CloudFront writes tabs, IIS blanks
+        marks = np.flatnonzero(data == separator)
+        first, last = (np.searchsorted(marks, places) for places in (lines.starts, lines.ends))
+        if np.count_nonzero(first < last) * 2 > len(first):
+            break
+    wrong = last - first != len(names) - 1
+    marks = np.append(marks, np.zeros(len(names), np.int64))
+    bounds = [lines.starts - 1, *(marks[first + at] for at in range(len(names) - 1)), lines.ends]
+    spans = {
+        name: (np.where(wrong, lines.starts, start + 1), np.where(wrong, lines.starts, end))
+        for name, start, end in zip(names, bounds, bounds[1:], strict=False)
+    }
+    return spans, wrong
+
+
+def _moments(dates: pa.Array, times: pa.Array) -> pa.Array:
+    """Return the instants of dates and times of day, whole seconds; null if they are malformed."""
+    texts = pc.binary_join_element_wise(dates, times, pa.scalar(b" ", _BYTES))
+    texts = texts.cast(_TEXT, safe=False).dictionary_encode()
+    whole = pc.replace_substring_regex(texts.dictionary, _FRACTION, "")
+    moments = pc.strptime(whole, "%Y-%m-%d %H:%M:%S", "s", error_is_null=True)
+    return moments.cast(_SECONDS).take(texts.indices)

@@ -14,18 +14,16 @@ import pyarrow.compute as pc
 
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.row_streams import (
+    Block,
     ReadOptions,
     Rows,
     WriteOptions,
     check_columns,
-    explain_errors,
-    explained_batches,
     paths,
     plain_schema,
 )
 from geolookup.tables.dictionaries import in_one, used_values
 
-_KIND = "a Parquet file"
 _BATCH = 1 << 16
 #: Bytes read of a column at a time: row groups may be larger than memory.
 _BUFFER = 1 << 20
@@ -38,19 +36,18 @@ def read_parquet(stream: InputStream, options: ReadOptions) -> Rows:
     """Return the rows with the file's types; ``as_is`` keeps dictionaries."""
     from pyarrow import parquet  # here: with ``ssl`` it costs a cold start 40 ms
 
-    with explain_errors(options.name, _KIND):
-        file = parquet.ParquetFile(stream.seekable(), buffer_size=_BUFFER, pre_buffer=False)
-        check_columns(options, paths(file.schema_arrow))
-        columns = list(options.keys) if options.others == "dropped" else None
-        schema = file.read_row_groups([], columns=columns).schema
-        if options.others != "as_is":
-            schema = plain_schema(schema)
-        batches = (
-            pa.record_batch([*map(pa.Array.cast, batch.columns, schema.types)], schema=schema)
-            for batch in file.iter_batches(_BATCH, columns=columns)
-        )
-        explained = explained_batches(batches, options.name, _KIND)
-        return Rows(schema, explained, file.metadata.num_rows)
+    file = parquet.ParquetFile(stream.seekable(), buffer_size=_BUFFER, pre_buffer=False)
+    check_columns(options, paths(file.schema_arrow))
+    columns = list(options.keys) if options.others == "dropped" else None
+    schema = file.read_row_groups([], columns=columns).schema
+    if options.others != "as_is":
+        schema = plain_schema(schema)
+
+    def parse(batch: pa.RecordBatch) -> Block:
+        arrays = [*map(pa.Array.cast, batch.columns, schema.types)]
+        return Block(pa.record_batch(arrays, schema=schema))
+
+    return Rows(schema, file.iter_batches(_BATCH, columns=columns), parse, file.metadata.num_rows)
 
 
 def write_parquet(stream: Any, schema: pa.Schema, _options: WriteOptions) -> GroupSink:
@@ -79,6 +76,13 @@ class GroupSink:
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
         self._bytes = 0
+
+    def render(
+        self, batch: pa.RecordBatch, new: pa.RecordBatch | None = None, _rows: None = None
+    ) -> pa.RecordBatch:
+        """Return a batch with new columns."""
+        columns = [*batch.columns, *([] if new is None else new.columns)]
+        return pa.record_batch(columns, schema=self._schema)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows; a full row group is written."""

@@ -1,37 +1,41 @@
-"""A table as a stream of record batches, between a reader and a writer."""
+"""A table as a stream of blocks, between a reader and a writer.
+
+Strategy: the caller's thread reads raw blocks. Other threads parse a block and do all the work on
+its rows, a few blocks in advance. The results are in the order of the file, so errors get the
+number of their row when the rows before are counted.
+"""
 
 from __future__ import annotations
 
 import errno
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.address import is_address
-from geolookup.errors import TableFileError, near_match
+from geolookup.errors import ContractError, TableFileError, near_match
 from geolookup.files.text_blocks import TextError
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 from geolookup.filesystem.unpacking import DAMAGE
+from geolookup.parallel import in_order
 from geolookup.tables.row_notes import row_of
 
+_R = TypeVar("_R")
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
 Others = Literal["as_is", "typed", "dropped"]
 #: The column of whole lines that readers of CSV and JSON lines add for ``as_is``, after the keys.
-#: The columns after it are new.
 LINE = "\0line"
-#: Blocks of lines whose numbers are kept, and malformed lines that a message lists.
-_BLOCKS, _LISTED = 64, 5
+#: Malformed lines that a message lists.
+_LISTED = 5
 #: Of the first and the last number one digit: a search of "1111" does not begin again in it.
 _IPV4 = re.compile(r"\d\.\d+\.\d+\.\d")
 _OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
-_ROW = re.compile(r"[Rr]ow #?(\d+)")
 #: The options for other delimiters than the comma; a shell does not expand "\t".
 _OF_DELIMITERS = {
     ";": "add --delimiter ';'",
@@ -65,75 +69,75 @@ class WriteOptions:
     names: Sequence[str] = ()  # of CSV: the columns in the whole lines of rows
 
 
-class RowNumbers:
-    """The number of each row in its file, for messages: from ``first`` on, or as added."""
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows that are parsed together, and their line numbers, an array of int64.
 
-    def __init__(self, first: int = 1) -> None:
-        self._first = first
-        self._rows = 0
-        #: the rows before each of the last blocks, and the line numbers in it
-        self._blocks: deque[tuple[int, Any]] = deque(maxlen=_BLOCKS)
+    Without ``lines``, rows are counted. ``malformed`` are line numbers of a log.
+    """
 
-    def add(self, numbers: Any) -> None:
-        """Add the line numbers of the next rows, an array of int64."""
-        self._blocks.append((self._rows, numbers))
-        self._rows += len(numbers)
-
-    def of(self, row: int) -> int:
-        """Return the number of a row; ``row`` is counted from 0."""
-        for before, numbers in reversed(self._blocks):
-            if row >= before:
-                return int(numbers[row - before])
-        return self._first + row
+    batch: pa.RecordBatch
+    lines: Any = None
+    malformed: Any = ()
 
 
 @dataclass(slots=True)
-class MalformedLines:
-    """The malformed lines of a file: their number, and the first line numbers."""
-
-    count: int = 0
-    first: list[int] = field(default_factory=list)
-
-    def add(self, numbers: Any) -> None:
-        """Add line numbers."""
-        self.count += len(numbers)
-        self.first += numbers[: max(_LISTED - len(self.first), 0)].tolist()
-
-    def text(self) -> str:
-        """Return a sentence about them; ``count`` is at least 1."""
-        numbers = ", ".join(map(str, self.first))
-        more = f" and {self.count - len(self.first):,} more" if self.count > _LISTED else ""
-        word = "line is" if self.count == 1 else "lines are"
-        return f"{self.count:,} {word} malformed: {numbers}{more}"
-
-
-@dataclass(frozen=True, slots=True)
 class Rows:
     """A table as a stream; it can be read once."""
 
     schema: pa.Schema
-    batches: Iterator[pa.RecordBatch]
+    raw: Iterator[Any]  # blocks, read by the caller's thread
+    parse: Callable[[Any], Block]  # called by several threads
     total: int | None = None  # rows, if the file states their number in advance
-    numbers: RowNumbers = field(default_factory=RowNumbers)
-    malformed: MalformedLines | None = None  # of a log, filled in while the rows are read
-    dropped: set[str] = field(default_factory=set)  # members of JSON without a column
+    first: int = 1  # the number of the first row, for messages
+    is_log: bool = False  # whether the file can have malformed lines
     names: Sequence[str] = ()  # of CSV: the columns in whole lines
+    dropped: set[str] = field(default_factory=set)  # members of JSON without a column
+    malformed: int = 0  # lines, counted while the rows are read
     stream: Any = None  # the InputStream of an open file
+    kind: str = ""  # of the file, for messages
+    _listed: list[int] = field(default_factory=list)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows; raises TableFileError as ``run`` does."""
+        return self.run(lambda batch: batch)
+
+    def run(self, work: Callable[[pa.RecordBatch], _R], threads: int | None = None) -> Iterator[_R]:
+        """Yield the result of ``work`` for each batch, in order; threads compute it in advance.
+
+        Raises TableFileError for a bad file, and for an error of ``work`` about a row, which has a
+        ``RowNote`` or is a TextError.
+        """
+
+        def step(raw: Any) -> tuple[Block, _R]:
+            block = self.parse(raw)
+            with row_errors(block.lines):
+                return block, work(block.batch)
+
+        passed = self.first
+        with (
+            explain_errors(self.stream.name, self.kind, lambda: passed),
+            in_order(step, self.raw) as results,
+        ):
+            for block, result in results:
+                self.malformed += len(block.malformed)
+                self._listed.extend(block.malformed[: _LISTED - len(self._listed)])
+                yield result
+                passed += len(block.batch)
 
     def fraction(self, done: int) -> float | None:
         """Return the part that was read, 0 to 1, after ``done`` rows; None if unknown."""
         part: float | None = done / self.total if self.total else self.stream.fraction()
         return part
 
-    def error(self, error: Exception, remedy: str) -> TableFileError:
-        """Return an error that names the file, and the row if a note has it."""
-        row = row_of(error)
-        number = None if row is None else self.numbers.of(row)
-        return TableFileError(self.stream.name, str(error), remedy, row=number)
-
     def notes(self) -> list[str]:
         """Return lines about malformed lines and dropped members, after the file was read."""
-        notes = [self.malformed.text()] if self.malformed and self.malformed.count else []
+        notes = []
+        if self.malformed:
+            numbers = ", ".join(map(str, self._listed))
+            more = f" and {self.malformed - _LISTED:,} more" if self.malformed > _LISTED else ""
+            word = "line is" if self.malformed == 1 else "lines are"
+            notes.append(f"{self.malformed:,} {word} malformed: {numbers}{more}")
         if self.dropped:
             names = ", ".join(sorted(name for name in self.dropped if not holds_address(name)))
             notes.append(f"members that the first 4 MiB lack were dropped: {names}")
@@ -183,12 +187,31 @@ def check_columns(options: ReadOptions, names: list[str]) -> None:
 
 
 @contextmanager
-def explain_errors(name: str, kind: str) -> Iterator[None]:
-    """Turn Arrow's errors about a bad file into one line that quotes no content of the file."""
+def row_errors(lines: Any = None) -> Iterator[None]:
+    """Turn errors about a value into TextError; ``lines`` are the line numbers of the rows."""
+    try:
+        yield
+    except pa.ArrowException:  # its text may quote a cell
+        raise
+    except (ContractError, TypeError, ValueError) as error:
+        remedy, row = getattr(error, "remedy", "see --help"), getattr(error, "row", row_of(error))
+        if isinstance(error, ContractError):
+            remedy = "pass --on-invalid null to keep such rows"
+        line = None if row is None or lines is None else int(lines[row])
+        raise TextError(str(error), remedy, line, row if line is None else None) from error
+
+
+@contextmanager
+def explain_errors(name: str, kind: str, passed: Callable[[], int] = int) -> Iterator[None]:
+    """Turn errors about a bad file into one line that quotes no content of the file.
+
+    ``passed`` returns the number of the first row of the current block.
+    """
     try:
         yield
     except TextError as error:
-        raise TableFileError(name, error.problem, error.remedy, row=error.line) from error
+        row = error.line if error.row is None else passed() + error.row
+        raise TableFileError(name, error.problem, error.remedy, row=row) from error
     except (OSError, *DAMAGE) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0][:100]
         remedy = OTHER_ENCODINGS if reason.startswith(NOT_IMPLEMENTED) else "is it whole?"
@@ -199,17 +222,7 @@ def explain_errors(name: str, kind: str) -> Iterator[None]:
     except MemoryError:  # Arrow's is an ArrowException too
         raise
     except pa.ArrowException as error:
-        row_match = _ROW.search(str(error))
-        row = int(row_match[1]) if row_match else None
-        raise TableFileError(name, f"is damaged or not {kind}", "is it whole?", row=row) from error
-
-
-def explained_batches(
-    batches: Iterable[pa.RecordBatch], name: str, kind: str
-) -> Iterator[pa.RecordBatch]:
-    """Yield batches; ``explain_errors`` turns errors on the way into lines."""
-    with explain_errors(name, kind):
-        yield from batches
+        raise TableFileError(name, f"is damaged or not {kind}", "is it whole?") from error
 
 
 def check_kind(name: str, start: bytes, format_name: str) -> None:

@@ -29,7 +29,7 @@ from geolookup.files.table_files import (
     TimeColumn,
     open_addresses,
 )
-from geolookup.files.timestamps import remedy_of, unix_seconds
+from geolookup.files.timestamps import unix_seconds
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.kernel.lookups import state_of
 from geolookup.progress import Progress
@@ -231,31 +231,28 @@ def _count_rows(
     times: TimeColumn | None,
     progress: Progress,
 ) -> None:
-    is_log = rows.malformed is not None
-    invalid = InvalidRows(rows.stream.name, column.name, column.clean, is_log)
+    invalid = InvalidRows(rows.stream.name, column.name, column.clean, rows.is_log)
     before = summary.addresses
-    for batch in rows.batches:
-        done = summary.addresses - before
-        instants = None if times is None else _instants(rows, batch, times, done)
-        has_statuses = times is not None and is_log and STATUS in batch.schema.names
+    has_statuses = times is not None and rows.is_log and STATUS in rows.schema.names
+
+    def columns(batch: pa.RecordBatch) -> tuple[pa.Array, Instants | None, pa.Array | None]:
+        instants = None if times is None else _instants(rows, batch, times)
         statuses = batch.column(STATUS) if has_statuses else None
-        addresses = column_at(batch, column.name)
+        return column_at(batch, column.name), instants, statuses
+
+    for addresses, instants, statuses in rows.run(columns):
         is_invalid = summary.add(
             addresses, clean=column.clean, instants=instants, statuses=statuses
         )
         invalid.add(addresses, pa.array(is_invalid))
-        progress.show(summary.addresses, rows.fraction(done + len(batch)))
+        progress.show(summary.addresses, rows.fraction(summary.addresses - before))
     summary.notes += [*invalid.notes(), *rows.notes()]
 
 
-def _instants(rows: Rows, batch: pa.RecordBatch, times: TimeColumn, begin: int) -> Instants | None:
-    """Return the instants of the rows of a batch from ``begin`` on; None if the file has none."""
+def _instants(rows: Rows, batch: pa.RecordBatch, times: TimeColumn) -> Instants | None:
+    """Return the instants of the rows of a batch; None if the file has none."""
     log_time = rows.schema.field(TIME).type if TIME in rows.schema.names else pa.null()
-    has_times = rows.malformed is not None and pa.types.is_timestamp(log_time)
+    has_times = rows.is_log and pa.types.is_timestamp(log_time)
     if times.name is None and not has_times:
         return None
-    try:
-        seconds = unix_seconds(column_at(batch, times.name or TIME), times.zone, begin)
-        return instants_of(seconds, begin)
-    except (TypeError, ValueError) as error:
-        raise rows.error(error, remedy_of(error)) from error
+    return instants_of(unix_seconds(column_at(batch, times.name or TIME), times.zone))

@@ -20,16 +20,23 @@ import numpy as np
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 _CACHED = 1 << 17
 _CHECK_FORMAT = "check that the file is of the format"
+_CLOSE = "close it; a quote inside a quoted cell is written twice"
+_SHORTEN = "close the quote of its cell, or shorten it"
 #: Bytes of a line, and of a record of CSV: each is held in memory as a whole.
 LONGEST_LINE, LONGEST_RECORD = 1 << 28, 1 << 24
 
 
 class TextError(ValueError):
-    """A text that cannot be read: problem, remedy and, if known, the line, from 1."""
+    """A text that cannot be read: problem, remedy and, if known, the line, from 1.
 
-    def __init__(self, problem: str, remedy: str, line: int | None = None) -> None:
+    ``row`` is the row of its block, from 0, if only that is known.
+    """
+
+    def __init__(
+        self, problem: str, remedy: str, line: int | None = None, row: int | None = None
+    ) -> None:
         super().__init__(problem)
-        self.problem, self.remedy, self.line = problem, remedy, line
+        self.problem, self.remedy, self.line, self.row = problem, remedy, line, row
 
 
 def line_blocks(
@@ -75,18 +82,14 @@ def _blocks(
             line += lines_in(block)
         elif len(pending) > longest:
             problem = f"a line or record of more than {longest:,} bytes"
-            raise _open_error(line) if is_open else TextError(problem, _CHECK_FORMAT, line)
+            remedy = _SHORTEN if is_open else _CHECK_FORMAT
+            raise TextError(problem, remedy, line)
         following = read_full(stream, size)
         pending += following
     if pending:
         if end_of(pending)[1]:
-            raise _open_error(line)
+            raise TextError("a quote is never closed", _CLOSE, line)
         yield line, pending
-
-
-def _open_error(line: int) -> TextError:
-    remedy = "close it; a quote inside a quoted cell is written twice"
-    return TextError("a quote is never closed", remedy, line)
 
 
 def read_full(stream: Any, size: int, begun: bytes = b"") -> bytes:

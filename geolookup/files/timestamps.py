@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST, LATEST
+from geolookup.files.text_blocks import TextError
 from geolookup.tables.locate import is_text
-from geolookup.tables.row_notes import RowNote
 from geolookup.tables.times import PER_SECOND, Bools, Clock, Instants, Int64
 
 _NUMBER = r"^-?[0-9]{1,30}(\.[0-9]{1,30})?$"
@@ -39,50 +39,32 @@ _UNKNOWN_FORM = "a time has an unknown form", "write Unix seconds or ISO 8601 wi
 _TEXT = pa.large_string()
 
 
-class InstantError(ValueError):
-    """A time, or a column of times, that is refused; ``remedy`` names the correction.
-
-    A note has the row, if one row is the reason.
-    """
-
-    def __init__(self, problem: str, remedy: str, row: int | None = None) -> None:
-        super().__init__(problem)
-        self.remedy = remedy
-        if row is not None:
-            self.add_note(RowNote(row))
-
-
-def remedy_of(error: Exception) -> str:
-    """Return the remedy of an error that a column of times can cause."""
-    return error.remedy if isinstance(error, InstantError) else "see --help"
-
-
-def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> pa.Array:
+def unix_seconds(column: pa.Array, zone: str | None = None) -> pa.Array:
     """Return an array that the engine accepts as instants.
 
     Texts and numbers become int64, floored to seconds; columns of other types are returned
     unchanged. Numbers are Unix seconds, or milliseconds from 10^11 on.
     Texts are numbers, ISO 8601 and RFC 3339, dates of mail and HTTP, or of the common log
-    format. ``zone`` is the IANA zone of texts and timestamps without an offset. ``begin`` is
-    the number of the first row, for the message. Raises InstantError for any other value.
+    format. ``zone`` is the IANA zone of texts and timestamps without an offset. Raises TextError
+    for any other value.
     """
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return unix_seconds(column.dictionary_decode(), zone, begin)
+        return unix_seconds(column.dictionary_decode(), zone)
     if is_text(kind):
-        return _of_texts(column.cast(_TEXT), zone, begin)
+        return _of_texts(column.cast(_TEXT), zone)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return _of_numbers(column.cast(pa.float64(), safe=False), begin)
+        return _of_numbers(column.cast(pa.float64(), safe=False))
     if pa.types.is_timestamp(kind) and kind.tz is None:
         if zone is None:
-            raise InstantError("the timestamps have no time zone", _NAME_ZONE)
+            raise TextError("the timestamps have no time zone", _NAME_ZONE)
         ticks, absent = column.cast(pa.int64()).fill_null(0).to_numpy(), _absent(column)
         local = ticks // PER_SECOND[kind.unit]  # rounded down
-        return pa.array(_in_zone(local, absent, zone, begin), mask=absent)
+        return pa.array(_in_zone(local, absent, zone), mask=absent)
     return column
 
 
-def _of_texts(column: pa.Array, zone: str | None, begin: int) -> pa.Array:
+def _of_texts(column: pa.Array, zone: str | None) -> pa.Array:
     texts = pc.ascii_trim_whitespace(column)
     is_number = pc.match_substring_regex(texts, _NUMBER)
     null = pa.scalar(None, _TEXT)
@@ -90,26 +72,26 @@ def _of_texts(column: pa.Array, zone: str | None, begin: int) -> pa.Array:
     dates = pc.if_else(is_number, null, texts)
     seconds, valid, has_offset = date_seconds(dates)
     absent = _absent(dates)
-    _refuse(~valid & ~absent, *_UNKNOWN_FORM, begin)
+    _refuse(~valid & ~absent, *_UNKNOWN_FORM)
     is_local = ~has_offset & ~absent
     if zone is None:
-        _refuse(is_local, "a time has no offset", _NAME_ZONE, begin)
+        _refuse(is_local, "a time has no offset", _NAME_ZONE)
     elif is_local.any():
-        seconds = np.where(is_local, _in_zone(seconds, ~is_local, zone, begin), seconds)
-    numbers = _of_numbers(numbers.cast(pa.float64()), begin)
+        seconds = np.where(is_local, _in_zone(seconds, ~is_local, zone), seconds)
+    numbers = _of_numbers(numbers.cast(pa.float64()))
     return pc.coalesce(numbers, pa.array(seconds, mask=absent))
 
 
-def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
+def _of_numbers(numbers: pa.Array) -> pa.Array:
     values = numbers.fill_null(0).to_numpy(zero_copy_only=False)
     seconds = np.floor(np.where(np.abs(values) < _MILLISECONDS, values, values / 1000))
     far = ~(np.abs(seconds) < LATEST)  # so is NaN
-    _refuse(far, "a number is after the year 9999", "write Unix seconds", begin)
+    _refuse(far, "a number is after the year 9999", "write Unix seconds")
     return pa.array(seconds.astype(np.int64), mask=_absent(numbers))
 
 
-def _in_zone(local: Int64, absent: Bools, zone: str, begin: int) -> Int64:
-    """Return the Unix seconds of local times; raises InstantError for no second or two seconds.
+def _in_zone(local: Int64, absent: Bools, zone: str) -> Int64:
+    """Return the Unix seconds of local times; raises TextError for no second or two seconds.
 
     Times outside the range of the contract stay outside it: the engine refuses them.
     """
@@ -122,7 +104,7 @@ def _in_zone(local: Int64, absent: Bools, zone: str, begin: int) -> Int64:
     is_earlier, is_later = (local - _offsets(clock, at) == at for at in (earlier, later))
     is_one = (is_earlier != is_later) | (is_earlier & (earlier == later))
     problem = "a local time occurs twice or never, because clocks change"
-    _refuse(~is_one & ~absent, problem, "write its offset", begin)
+    _refuse(~is_one & ~absent, problem, "write its offset")
     return np.where(is_earlier, earlier, later)
 
 
@@ -175,8 +157,8 @@ def _absent(column: pa.Array) -> Bools:
     return absent
 
 
-def _refuse(rows: Bools, problem: str, remedy: str, begin: int) -> None:
-    """Raise InstantError for the first of these rows."""
+def _refuse(rows: Bools, problem: str, remedy: str) -> None:
+    """Raise TextError for the first of these rows."""
     refused = np.flatnonzero(rows)
     if len(refused):
-        raise InstantError(problem, remedy, begin + int(refused[0]))
+        raise TextError(problem, remedy, row=int(refused[0]))

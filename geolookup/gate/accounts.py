@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from os import PathLike
 from typing import Self
+from unicodedata import normalize
 
 from geolookup.errors import AccountsError
 from geolookup.gate import audit, keys
@@ -59,6 +60,7 @@ class Accounts(Admissions):
         control characters, or an account that has another plan.
         """
         self.plans.by_name(plan)
+        name = normalize("NFC", name)  # a keyboard may write ü as two characters: the same account
         ends = None if expires is None else expires * SECOND
         _check_new(name, environment, ends)
         key = keys.make(environment)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reprlib import repr as short_repr
+from typing import TypeGuard
 
 from geolookup.errors import line_text
 
@@ -14,10 +15,10 @@ _LONGEST_LINE = 1_000
 
 def is_name(value: object) -> bool:
     """Return whether a value can be the name of an account or a plan."""
-    return is_line(value) and str(value).strip() == value and 0 < len(value) <= _LONGEST_NAME
+    return is_line(value) and value.strip() == value and 0 < len(value) <= _LONGEST_NAME
 
 
-def is_line(value: object) -> bool:
+def is_line(value: object) -> TypeGuard[str]:
     """Return whether a value is a text that a line shows unchanged: without control characters."""
     return isinstance(value, str) and len(value) <= _LONGEST_LINE and line_text(value) == value
 

@@ -52,17 +52,15 @@ def enrich(
     on_invalid: OnInvalid = "null",
     clean: bool = False,
     threads: int | None = None,
-    add_known: bool = False,
     generations: Generations | None = None,
     without_generation: Counter[str] | None = None,
     engine: ManyAnswers | None = None,
 ) -> Any:
     """Return data of the same kind with columns of answers; see ``Engine.enrich``.
 
-    ``add_known`` adds a last column ``known``: whether anything is known of the address. ``as_of``
-    chooses from ``generations``. ``without_generation`` counts the rows that no generation answers;
-    None: they are reported in the log. ``engine`` is the engine of the state: a plan for other
-    processes opens it there again.
+    ``as_of`` chooses from ``generations``. ``without_generation`` counts the rows that no
+    generation answers; None: they are reported in the log. ``engine`` is the engine of the state: a
+    plan for other processes opens it there again.
     """
     options: dict[str, Any] = {"at": at, "prefix": prefix, "on_invalid": on_invalid}
     options |= {"clean": clean, "threads": threads}
@@ -75,7 +73,7 @@ def enrich(
     if at is not None and time_column is not None:
         raise ValueError("enrich: at is for all rows, time_column for each row; pass one of them")
     names = input_names(column, time_column, as_of)
-    options |= {"at": instant(at), "add_known": add_known}  # now is the time of this call
+    options["at"] = instant(at)  # now is the time of this call
     if as_of is None or generations is None:
         columns = of_table(fields, schema=state.dataset.schema)
         return adapter(Enricher(state, columns, **options), data, names)

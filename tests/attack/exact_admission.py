@@ -7,7 +7,6 @@ file and in Redis. A kill may lose answers: the store counted the requests in pr
 from __future__ import annotations
 
 import os
-import random
 import signal
 import time
 from collections.abc import Iterator
@@ -87,6 +86,7 @@ def _use_up(server: Server, key: str) -> Moments:
     """Ask until the quota is used up; return the moments before and after each admission."""
     moments: Moments = []
     while True:
+        assert server.process.poll() is None, server.log
         before = time.time_ns()
         with suppress(OSError, HTTPException):  # the worker was killed, or starts
             reply = server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
@@ -103,13 +103,15 @@ def _use_up(server: Server, key: str) -> Moments:
 def _killing(server: Server, *, has_kills: bool) -> Iterator[list[int]]:
     """Kill a worker that runs from time to time, for the block; yield those that were killed."""
     killed: list[int] = []
-    ended, rng = Event(), random.Random(3)
+    ended = Event()
 
     def kill() -> None:
         while has_kills and not ended.wait(_PAUSE):
             running = [process for process in started_workers(server) if _is_alive(process)]
-            if running:
-                killed.append(rng.choice(running))
+            # Granian ends if the same worker dies twice in a row within seconds: the oldest is
+            # another one each time.
+            if len(running) > 1 or (running and not killed):
+                killed.append(running[0])
                 os.kill(killed[-1], signal.SIGKILL)
 
     thread = Thread(target=kill)

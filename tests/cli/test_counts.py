@@ -18,17 +18,14 @@ ROWS = (
     "network,country_code,city_name,isp\n8.8.0.0/16,DE,Berlin,a\n8.9.0.0/16,AT,Wien,b\n"
     "2a00::/32,DE,Bonn,d\nbad,DE,x,y\n9.9.9.9/8,DE,x,y\n"
 )
-#: Located, located, unknown, malformed, malformed, private, located.
-VISITS = "8.8.8.8\n8.9.1.1\n1.1.1.1\nx\n8.8.8\n10.0.0.1\n2a00::1\n"
 _IPV6 = "65,536 /48 networks of IPv6"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the dataset ``d``, its source, and addresses."""
+    """A folder with the dataset ``d``, and its source."""
     folder = tmp_path_factory.mktemp("counts")
     (folder / "a.csv").write_text(ROWS, encoding="utf-8")
-    (folder / "visits.csv").write_text(f"ip\n{VISITS}", encoding="utf-8")
     done = run("build", "a.csv", "-o", "d", "--max-rejects", "2", folder=folder)
     assert done.returncode == 0, done.stderr
     (folder / "built.txt").write_text(done.stdout, encoding="utf-8")
@@ -110,24 +107,6 @@ def test_counts_of_one_and_of_ipv6(number: int, tmp_path: Path) -> None:
             page.unlink()
         assert not _LONG.search(printed), (command, _LONG.findall(printed))
         assert not _ONE.search(printed), (command, _ONE.search(printed))
-
-
-def test_a_summary(folder: Path) -> None:
-    printed = lines(run("summarize", "visits.csv", "-d", "d", folder=folder).stdout)
-    assert printed == [
-        *("addresses 7 100.00%", "located 3 42.86%", "unknown 1 14.29%", "invalid 2 28.57%"),
-        *("private 1 14.29%", "ipv4 3 42.86%", "ipv6 1 14.29%", ""),
-        *("countries, 2 different", "DE, Germany 2 28.57%", "AT, Austria 1 14.29%"),
-        *("unknown 1 14.29%", "", "cities, 3 different", "Berlin, DE 1 14.29%"),
-        *("Bonn, DE 1 14.29%", "Wien, AT 1 14.29%", "unknown 1 14.29%", ""),
-        *("networks, 0 different", "unknown 4 57.14%"),
-    ]
-
-
-def test_a_file(folder: Path) -> None:
-    done = run("enrich", "visits.csv", "-o", "out.csv", "-d", "d", folder=folder)
-    counts = "7 rows, 3 located, 1 unknown, 2 invalid, 1 private"
-    assert done.stderr.startswith(f"{counts} in ")
 
 
 def test_rows_without_a_generation(tmp_path: Path) -> None:

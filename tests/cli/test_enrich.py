@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import time
@@ -16,7 +15,6 @@ import pytest
 
 import geolookup
 from tests.cli.program import pipe, refusal, run, started
-from tests.cli.terminals import terminal
 from tests.files import tables
 
 OPTIONS = ("--fields", ",".join(tables.FIELDS), "--local-time-at", str(tables.AT))
@@ -142,20 +140,6 @@ def _peak(folder: Path, count: int) -> int:
     assert process.returncode == 0, told
     assert f"{count:,} rows" in told
     return used.ru_maxrss
-
-
-@pytest.mark.long
-def test_a_terminal_shows_rows_speed_and_time_left(tmp_path: Path) -> None:
-    source = tmp_path / "in.csv"
-    # More than two blocks: the progress of the first is shown while the others are read.
-    source.write_bytes(b"ip,note\n" + (b"8.8.8.8," + b"x" * 1000 + b"\n") * 12_000)
-    args = ("enrich", str(source), "--output", str(tmp_path / "out.csv"), *OPTIONS)
-    shown, status = terminal(*args)
-    assert status == 0
-    assert re.search(r"\r\x1b\[K[\d,]+ rows  [\d,]+ rows/s  \d+:\d\d:\d\d left", shown)
-    line, closing = shown.rpartition("\r\x1b[K")[::2]
-    assert line
-    assert re.search(r"^[\d,]+ rows, [\d,]+ located", closing, re.MULTILINE)
 
 
 NAMELESS = b'8.8.8.8,"a, b"\n10.0.0.1,\n,""\n'

@@ -26,8 +26,6 @@ NOT_RUN = {"serve", "update"}
 WRITTEN = {
     "mirror keys create": {"release.key", "release.key.pub"},
     "accounts backup": {"accounts.bak"},
-    "mirror pack": {"mydata.tar.zst"},
-    "mirror unpack": {"mydata"},
 }
 NEEDS = {
     **dict.fromkeys(("report", "map"), needs("jinja2", "PIL", "vl_convert")),

@@ -170,12 +170,6 @@ def test_clean_addresses_and_errors(tmp_path: Path) -> None:
     assert "line 3001: " in run("lookup", text="8.8.8.8\n" * 3000 + "x").stderr
 
 
-CSV = (
-    "network,country_code,region_name,city_name,time_zone,asn,asn_organization\n"
-    "8.8.8.0/24,BR,Łódź 東京,São Paulo,America/Sao_Paulo,64511,Associação de Redes\n"
-)
-
-
 @pytest.mark.long
 def test_colours_and_typed_addresses() -> None:
     shown, status = terminal("8.8.8.8", "10.0.0.1", "--local-time-at", "2026-11-20T00:00Z")

@@ -175,7 +175,8 @@ def test_w3c_extended(tmp_path: Path) -> None:
     assert (countries(rows), rows[0]["time of day"]) == (["US"], "09:30:00")
     fields = "#Fields: date time c-ip\n2026-11-20 09:30:00 8.8.8.8\n"
     rows, _ = read(path, f"{fields}2026-11-20 09:30:00.5 8.8.8.8\n- - 8.8.8.8\n")
-    assert [row["malformed"] for row in rows] == ["", "2026-11-20 09:30:00.5 8.8.8.8", ""]
+    assert [row["malformed"] for row in rows] == ["", "", ""]
+    assert [row["time"] for row in rows[1:]] == ["2026-11-20 09:30:00Z", ""]
     rows, _ = read(path, IIS + IIS)  # the server was started again
     assert len(rows) == 6
     path.write_text(IIS + CLOUDFRONT, encoding="utf-8")

@@ -20,7 +20,7 @@ from tests.tiers import one_of_each
 def read(path: Path) -> pa.Table:
     options = ReadOptions(path.name, ("network",), "typed")
     with open_table(table_file(str(path), None, ""), options) as rows:
-        return pa.Table.from_batches(rows.batches, rows.schema)
+        return pa.Table.from_batches(rows.batches(), rows.schema)
 
 
 @pytest.mark.parametrize("name", one_of_each(WRITTEN_AS, lambda name: name.split(", ")[0]))

@@ -238,6 +238,7 @@ def test_what_no_key_is_made_for(worker: Open) -> None:
     "name",
     [
         *("", " ", "\u3000", "a" * 201, "a\x00", "a\nb", "a\tb", "\x1b[2J", "\x7f", "\x9b2J"),
+        *(" a", "a ", "a\u3000"),
         *("a\u2028b", "a\u202eb", "\u061cb", "\u200fb", "a\u2066", "\udcff"),
     ],
 )
@@ -260,6 +261,13 @@ def test_names_of_all_scripts_are_accepted(worker: Open) -> None:
     for name in names:
         worker().create_key(name, "free")
     assert [usage.name for usage in worker().usage()] == names
+
+
+def test_canonically_equal_names_are_one_account(worker: Open) -> None:
+    """Each would have a quota of its own."""
+    for name in ("Ünïcödé", "U\u0308ni\u0308co\u0308de\u0301"):
+        worker().create_key(name, "free")
+    assert [(usage.name, usage.keys) for usage in worker().usage()] == [("Ünïcödé", 2)]
 
 
 def test_an_account_whose_plan_is_unknown_here_is_no_open_gate(url: str, worker: Open) -> None:

@@ -16,6 +16,7 @@ from tests.damage import limited_files
 from tests.gate.conftest import Open
 from tests.internals.gate import AccountsFile, back_up, restore
 
+SCHEMA = "PRAGMA writable_schema = on; UPDATE sqlite_schema SET sql = "
 #: What makes another file of a backup, and a word of the refusal.
 FORGED = {
     "CREATE TRIGGER more AFTER INSERT ON key BEGIN DELETE FROM log; END": "trigger 'more'",
@@ -32,6 +33,9 @@ FORGED = {
     "UPDATE account SET plan = ' '": "' '",
     "UPDATE log SET detail = char(0x202e)": r"'\u202e'",
     "UPDATE account SET name = CAST(x'ff41' AS TEXT) WHERE id = 1": "UTF-8",
+    # SQLite repeats these names: with a line feed, and not in UTF-8.
+    f"{SCHEMA}'CREATE TABLE a (\"\n'": "malformed",
+    f"{SCHEMA}sql || CAST(x'22ff' AS TEXT)": "0xff",
 }
 #: Values that the schema refuses, unless the program that writes them says otherwise.
 INVALID = (

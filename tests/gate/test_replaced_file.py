@@ -122,7 +122,7 @@ def test_new_and_revoked_keys_reach_the_disk_at_once(url: str, tmp_path: Path) -
     compile_it = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(shim)]
     subprocess.run(compile_it, input=_SHIM, text=True, check=True)
     for option, syncs in (("", "0"), ("?synchronous=full", "1")):
-        account = f"account {option}"
+        account = f"account{option}"
         done = subprocess.run(
             [sys.executable, "-c", _CHANGES, url + option, account, str(log)],
             cwd=tmp_path,  # LD_PRELOAD is separated by blanks, which the folder's path may have

@@ -7,6 +7,6 @@ from geolookup.files.enrich import Counts, FileOptions, enrich_file
 from geolookup.files.row_streams import ReadOptions, explain_errors
 from geolookup.files.summarize import KINDS, Count, Summary, count_files
 from geolookup.files.table_files import AddressColumn, TimeColumn, open_table, table_file
-from geolookup.files.text_blocks import LONGEST_RECORD
-from geolookup.files.timestamps import InstantError, unix_seconds
+from geolookup.files.text_blocks import LONGEST_RECORD, TextError
+from geolookup.files.timestamps import unix_seconds
 from geolookup.files.traffic import HOSTING, STATUSES, Traffic

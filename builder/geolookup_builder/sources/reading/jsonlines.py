@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from geolookup.errors import BuildError
-from geolookup.files.lines import Lines, parse
+from geolookup.files.json_lines import parse
+from geolookup.files.lines import Lines
 from geolookup.files.text_blocks import TextError, line_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
