@@ -23,14 +23,14 @@ from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.group_commit import GroupCommit
 
 KEYS, TOGETHER = 400, 32
-#: Decisions a second on each key of a slow plan; below its rate.
+#: Decisions a second on each of many keys; below their rate.
 _A_KEY = 50
 #: The last is for refusals.
 _RATES = {"fast": 1_000_000, "slow": 100, "one": 1}
-FAST = "plan above 100/s"
-FAST_TOGETHER = f"{FAST}, {TOGETHER} requests of a key together"
-SLOW = "plan up to 100/s"
-SLOW_TOGETHER = f"{SLOW}, requests of {TOGETHER} keys together"
+ONE_KEY = "one key"
+ONE_KEY_TOGETHER = f"{ONE_KEY}, {TOGETHER} requests together"
+MANY_KEYS = f"{KEYS} keys at 100/s"
+MANY_KEYS_TOGETHER = f"{MANY_KEYS}, requests of {TOGETHER} keys together"
 REFUSED = "refused"
 
 
@@ -70,10 +70,10 @@ def measure_gate(url: str | None, rounds: int, *, keys: int = KEYS, fast: int) -
                 return [accounts.create_key(f"{plan} {stamp} {at}", plan) for at in range(count)]
 
             kinds = (
-                (FAST, decide, created("fast", 1) * fast),
-                (FAST_TOGETHER, decide_together, created("fast", 1) * fast),
-                (SLOW, decide, created("slow", keys) * _A_KEY),
-                (SLOW_TOGETHER, decide_together, created("slow", keys) * _A_KEY),
+                (ONE_KEY, decide, created("fast", 1) * fast),
+                (ONE_KEY_TOGETHER, decide_together, created("fast", 1) * fast),
+                (MANY_KEYS, decide, created("slow", keys) * _A_KEY),
+                (MANY_KEYS_TOGETHER, decide_together, created("slow", keys) * _A_KEY),
                 (REFUSED, decide, created("one", 1) * fast),
             )
             for _ in range(rounds):
