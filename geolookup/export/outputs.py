@@ -16,7 +16,8 @@ from typing import Any
 from geolookup.dataset.files import Dataset
 from geolookup.errors import OutputError
 from geolookup.export.formats import ExportFormat
-from geolookup.files.byte_streams import STANDARD, open_output
+from geolookup.files.byte_streams import open_output
+from geolookup.files.standard_input import STANDARD
 from geolookup.filesystem.atomic import (
     check_file,
     check_folder,

@@ -26,7 +26,7 @@ from geolookup.contract.fields import ERROR_CODE
 from geolookup.contract.localtime import instant
 from geolookup.engine import Engine
 from geolookup.errors import InvalidAddressError, PrivateAddressError, TableFileError, count_text
-from geolookup.files.byte_streams import STANDARD, input_name, open_output
+from geolookup.files.byte_streams import input_name, open_output
 from geolookup.files.refused import InvalidRows
 from geolookup.files.row_streams import (
     LINE,
@@ -39,6 +39,7 @@ from geolookup.files.row_streams import (
     plain_schema,
     row_errors,
 )
+from geolookup.files.standard_input import STANDARD
 from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, TableFile, open_table
 from geolookup.files.text_blocks import TextError
 from geolookup.files.timestamps import unix_seconds
@@ -63,9 +64,8 @@ class FileOptions:
     column: str  # of the addresses
     fields: tuple[str, ...] = ()  # none: all but ip and error_code
     prefix: str = ""
-    on_invalid: Literal["null", "raise"] | None = (
-        None  # None: null, but a file without any address is refused
-    )
+    #: None: null, but a file without any address is refused
+    on_invalid: Literal["null", "raise"] | None = None
     at: int | None = None  # the instant of all rows, Unix seconds; None: now
     time_column: str | None = None  # or the column of each row's instant
     as_of_column: str | None = None  # of instants; the generation in force then answers the row
@@ -232,7 +232,7 @@ def enrich_file(
     read_options = ReadOptions(name, (*keys,), others, delimiter, options.header, key_options=keys)
     pa.set_cpu_count(cores())  # Arrow's own threads
     with open_table(source, read_options) as rows:
-        with explain_errors(name, rows.kind), row_errors():
+        with explain_errors(name, rows.format_name), row_errors():
             answers = _Answers(engine, rows, options, counts, renders=target.format.is_text)
         if not target.format.is_text:
             _check_objects(answers.schema, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ _BYTES = pa.large_binary()
 _IS_BLANK = np.isin(np.arange(256), [*b" \t\n\v\f\r"])
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+@dataclass(frozen=True)
+class Lines:
     """The lines of a block that are not blank, without surrounding whitespace.
 
     Line i is ``block[starts[i]:ends[i]]``, and ``numbers[i]`` its number in the file, from 1.
@@ -39,7 +40,7 @@ class Bounds:
     numbers: I64
 
     @classmethod
-    def of(cls, block: bytes, first: int) -> Bounds:
+    def of(cls, block: bytes, first: int) -> Lines:
         """Return the lines of a block; its first line has the number ``first``."""
         data = bytes_in(block)
         feeds = np.flatnonzero(data == _LINE_FEED)
@@ -56,27 +57,14 @@ class Bounds:
             rows, starts, ends = (array[starts < ends] for array in (rows, starts, ends))
         return cls(block, starts, ends, rows + first)
 
-    def __getitem__(self, rows: Any) -> Bounds:
+    def __getitem__(self, rows: Any) -> Lines:
         """Return some of the lines."""
-        return Bounds(self.block, self.starts[rows], self.ends[rows], self.numbers[rows])
+        return Lines(self.block, self.starts[rows], self.ends[rows], self.numbers[rows])
 
+    @cached_property
     def texts(self) -> pa.Array:
-        """Return the lines as large_binary."""
+        """The lines as large_binary."""
         return cut(self.block, self.starts, self.ends)
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Lines that are not blank, without line ends and surrounding whitespace."""
-
-    texts: pa.Array  # large_binary
-    numbers: I64  # the line number of each in the file, from 1
-
-    @classmethod
-    def of(cls, block: bytes, first: int) -> Lines:
-        """Return the lines of a block; its first line has the number ``first``."""
-        bounds = Bounds.of(block, first)
-        return cls(bounds.texts(), bounds.numbers)
 
 
 def bytes_in(block: bytes) -> U8:
@@ -116,7 +104,7 @@ def read_list(stream: InputStream, options: ReadOptions) -> Rows:
     schema = pa.schema([(column, pa.large_string())])
 
     def parse(numbered: tuple[int, bytes]) -> Block:
-        lines = Bounds.of(numbered[1], numbered[0])
+        lines = Lines.of(numbered[1], numbered[0])
         texts = cut(lines.block, lines.starts, lines.ends, kind=pa.large_string())
         return Block(pa.record_batch([texts], schema=schema), lines.numbers)
 

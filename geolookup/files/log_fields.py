@@ -10,21 +10,21 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pyarrow.compute as pc
 
 from geolookup.dataset.intervals import I64, U8, Bools
-from geolookup.files.lines import Bounds, bytes_in
+from geolookup.files.lines import Lines, bytes_in, cut
 
 #: The starts and ends of n texts in a block.
 Span = tuple[I64, I64]
 _BLANK, _QUOTE, _COMMA, _BACKSLASH = b' ",\\'
-_OPENING, _CLOSING, _DASH, _ZERO = b"[]-0"
-#: The most digits of a size.
-_LONGEST_SIZE = 18
+_OPENING, _CLOSING = b"[]"
+_NUMBERS = "^ (?:[0-9]{3}|-) (?:[0-9]{1,18}|-)$"
 #: Marks after the last byte: the last line may have fewer marks than the format.
 _AFTER = 8
 
 
-def fields_of(lines: Bounds, pattern: re.Pattern[bytes]) -> tuple[dict[str, Span], Bools]:
+def fields_of(lines: Lines, pattern: re.Pattern[bytes]) -> tuple[dict[str, Span], Bools]:
     """Return the bounds of the fields of n lines, and whether each line is malformed.
 
     ``pattern`` matches whole lines, and has a group for each field. The bounds of a malformed line
@@ -52,22 +52,28 @@ def fields_of(lines: Bounds, pattern: re.Pattern[bytes]) -> tuple[dict[str, Span
     return fields, malformed
 
 
-def _usual_fields(lines: Bounds, *, has_host: bool, has_agent: bool) -> tuple[dict[str, Span], I64]:
+def _usual_fields(lines: Lines, *, has_host: bool, has_agent: bool) -> tuple[dict[str, Span], I64]:
     """Return the bounds of the fields of the usual lines, and the numbers of these lines."""
     marks = _Marks(bytes_in(lines.block), lines)
     rows, first, quotes = marks.rows(5 + has_host, 6 if has_agent else 2)
     fields, fine = marks.head(lines.starts[rows], first, 5 + has_host)
-    fields["request"] = marks.at[quotes[0]] + 1, marks.at[quotes[1]]
-    ends = lines.ends[rows]
-    fine &= marks.status_and_size(quotes[1], ends, fields)
-    end = fields["size"][1]
+    at, data, ends = marks.at, marks.data, lines.ends[rows]
+    fields["request"] = at[quotes[0]] + 1, at[quotes[1]]
+    # " 200 2326" follows the request, up to the referer or to the rest.
+    begin = at[quotes[1]] + 1
+    end = at[quotes[2]] - 1 if has_agent else np.minimum(at[quotes[1] + 3], ends)
+    end = np.maximum(begin, end)
+    is_usual = pc.match_substring_regex(cut(lines.block, begin, end), _NUMBERS)
+    fine &= is_usual.to_numpy(zero_copy_only=False)
+    fields["status"] = begin + 1, at[quotes[1] + 2]
+    fields["size"] = at[quotes[1] + 2] + 1, end
     if has_agent:
         for name, opening in (("referer", 2), ("user_agent", 4)):
-            start, stop = marks.at[quotes[opening]], marks.at[quotes[opening + 1]]
-            fine &= (start == end + 1) & (marks.data[end] == _BLANK)
+            start, stop = at[quotes[opening]], at[quotes[opening + 1]]
+            fine &= (start == end + 1) & (data[end] == _BLANK)
             fields[name], end = (start + 1, stop), stop + 1
     has_rest = end < ends
-    fine &= ~has_rest | (marks.data[np.minimum(end, ends - 1)] == _BLANK)
+    fine &= ~has_rest | (data[np.minimum(end, ends - 1)] == _BLANK)
     fields["rest"] = np.where(has_rest, end + 1, ends), ends
     return {name: (start[fine], end[fine]) for name, (start, end) in fields.items()}, rows[fine]
 
@@ -75,7 +81,7 @@ def _usual_fields(lines: Bounds, *, has_host: bool, has_agent: bool) -> tuple[di
 class _Marks:
     """The marks of a block, known by number: ``at`` are their places, ``kinds`` the bytes."""
 
-    def __init__(self, data: U8, lines: Bounds) -> None:
+    def __init__(self, data: U8, lines: Lines) -> None:
         is_mark = np.ones(len(data) + _AFTER, bool)
         of_data = is_mark[:-_AFTER]
         np.equal(data, _BLANK, out=of_data)
@@ -119,29 +125,3 @@ class _Marks:
         usual &= (self.data[before + 1] == _OPENING) & (self.data[after - 1] == _CLOSING)
         fields["time"] = before + 2, after - 1
         return fields, usual
-
-    def status_and_size(self, quote: I64, ends: I64, fields: dict[str, Span]) -> Bools:
-        """Add both fields, after the quote that closes the request; return whether they are usual.
-
-        A status code has three digits. ``ends`` are the ends of lines.
-        """
-        # "GET / HTTP/1.1" 200 2326
-        begin, stop = self.at[quote + 1], self.at[quote + 2]
-        usual: Bools = (begin == self.at[quote] + 1) & (stop == begin + 4) & (stop < ends)
-        begin = np.minimum(begin, len(self.data) - 4)
-        for digit in range(1, 4):
-            usual &= self.data[begin + digit] - _ZERO < 10
-        for more in (1, 2):
-            usual &= self.kinds[quote + more] == _BLANK
-        fields["status"] = begin + 1, stop
-        size = np.minimum(stop + 1, ends), np.minimum(self.at[quote + 3], ends)
-        fields["size"] = size
-        width = size[1] - size[0]
-        usual &= (width > 0) & (width <= _LONGEST_SIZE)
-        is_number = np.ones(len(width), bool)
-        for digit in range(min(int(width.max(initial=0)), _LONGEST_SIZE)):
-            place = np.minimum(size[0] + digit, size[1] - 1)
-            is_number &= self.data[place] - _ZERO < 10
-        is_dash = (width == 1) & (self.data[np.minimum(size[0], len(self.data) - 1)] == _DASH)
-        usual &= is_number | is_dash
-        return usual

@@ -20,7 +20,7 @@ from geolookup.contract.localtime import EARLIEST, LATEST
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.lines import Bounds, bytes_in, cut, line_blocks_of
+from geolookup.files.lines import Lines, bytes_in, cut, line_blocks_of
 from geolookup.files.log_fields import Span, fields_of
 from geolookup.files.row_streams import Block, ReadOptions, Rows, check_columns
 from geolookup.files.text_blocks import TextError
@@ -67,7 +67,7 @@ _FRACTION = r"\.[0-9]{1,9}$"
 _W3C_NAMES = {"c-ip": "ip", "sc-status": STATUS}
 #: A function from n lines to the bounds of their fields, their instants, and whether each line is
 #: malformed.
-_Split = Callable[[Bounds], tuple[dict[str, Span], pa.Array | None, Bools]]
+_Split = Callable[[Lines], tuple[dict[str, Span], pa.Array | None, Bools]]
 
 
 def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None) -> Rows:
@@ -78,7 +78,7 @@ def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None
     """
     blocks = line_blocks_of(stream, options.name)
     first = next(blocks, (1, b""))
-    sample = Bounds.of(first[1], first[0])[:_SAMPLE].texts()
+    sample = Lines.of(first[1], first[0])[:_SAMPLE].texts
     blocks = chain([first] if first[1] else [], blocks)
     fields = next((line for line in sample.to_pylist() if line.startswith(_FIELDS)), None)
     if shape is None and fields is not None:
@@ -128,13 +128,13 @@ def _rows(
     blocks: Iterator[tuple[int, bytes]],
     names: list[str],
     split: _Split,
-    of_block: Callable[[Bounds], Bounds] = lambda lines: lines,
+    of_block: Callable[[Lines], Lines] = lambda lines: lines,
 ) -> Rows:
     """Return rows of the columns; ``of_block`` returns the lines of a block that are rows."""
     schema = pa.schema([(name, _TYPES.get(name, _TEXT)) for name in names])
 
     def parse(numbered: tuple[int, bytes]) -> Block:
-        lines = of_block(Bounds.of(numbered[1], numbered[0]))
+        lines = of_block(Lines.of(numbered[1], numbered[0]))
         spans, times, wrong = split(lines)
 
         def column(field: pa.Field) -> pa.Array:
@@ -154,7 +154,7 @@ def _rows(
 def _splitter(pattern: re.Pattern[bytes]) -> _Split:
     """Return a function that splits lines by the groups of a pattern."""
 
-    def split(lines: Bounds) -> tuple[dict[str, Span], pa.Array, Bools]:
+    def split(lines: Lines) -> tuple[dict[str, Span], pa.Array, Bools]:
         spans, wrong = fields_of(lines, pattern)
         # Many lines have the time of the line before.
         texts = cut(lines.block, *spans[TIME], wrong, _TEXT).dictionary_encode()
@@ -186,20 +186,20 @@ def _checked(seconds: Int64, valid: Bools, has_offset: Bools) -> tuple[Int64, Bo
     return seconds, valid & has_offset & (seconds >= EARLIEST) & (seconds < LATEST)
 
 
-def _is_absent(lines: Bounds, span: Span, field: pa.Field) -> Bools:
+def _is_absent(lines: Lines, span: Span, field: pa.Field) -> Bools:
     """Return whether fields are a dash, or an empty rest; an address is never absent."""
     is_absent: Bools = span[0] == span[1] if field.name == "rest" else _is_dash(lines, span)
     return np.zeros_like(is_absent) if field.name == "ip" else is_absent
 
 
-def _is_dash(lines: Bounds, span: Span) -> Bools:
+def _is_dash(lines: Lines, span: Span) -> Bools:
     starts, ends = span
     data = bytes_in(lines.block)
     is_dash: Bools = (ends == starts + 1) & (data[np.minimum(starts, len(data) - 1)] == _DASH)
     return is_dash
 
 
-def _begin(lines: Bounds) -> tuple[dict[str, Span], None, Bools]:
+def _begin(lines: Lines) -> tuple[dict[str, Span], None, Bools]:
     """Return the text before the first blank or tab of each line, and the line."""
     data = bytes_in(lines.block)
     blanks = np.append(np.flatnonzero((data == _BLANK) | (data == _TAB)), len(data))
@@ -229,15 +229,15 @@ def _w3c(blocks: Iterator[tuple[int, bytes]], fields: bytes, options: ReadOption
     names = [ours.get(name, name) for name in words]
     selected = _selected([*names, _MALFORMED], options)
 
-    def records(lines: Bounds) -> Bounds:
+    def records(lines: Lines) -> Lines:
         is_directive = bytes_in(lines.block)[lines.starts] == _DIRECTIVE
         directives = lines[is_directive]
-        for number, line in zip(directives.numbers, directives.texts().to_pylist(), strict=True):
+        for number, line in zip(directives.numbers, directives.texts.to_pylist(), strict=True):
             if line.startswith(_FIELDS) and line.removeprefix(_FIELDS) != fields:
                 raise TextError("the fields change", "split the file before it", int(number))
         return lines[~is_directive]
 
-    def split(lines: Bounds) -> tuple[dict[str, Span], pa.Array, Bools]:
+    def split(lines: Lines) -> tuple[dict[str, Span], pa.Array, Bools]:
         spans, wrong = _between_blanks(lines, names)
         times = None
         if {"date", TIME} <= {*names}:
@@ -255,7 +255,7 @@ def _w3c(blocks: Iterator[tuple[int, bytes]], fields: bytes, options: ReadOption
     return _rows(blocks, selected, split, records)
 
 
-def _between_blanks(lines: Bounds, names: list[str]) -> tuple[dict[str, Span], Bools]:
+def _between_blanks(lines: Lines, names: list[str]) -> tuple[dict[str, Span], Bools]:
     """Return the fields with these names between tabs or blanks, and which lines have others."""
     data = bytes_in(lines.block)
     for separator in (_TAB, _BLANK):  # CloudFront writes tabs, IIS blanks

@@ -95,7 +95,7 @@ class Rows:
     dropped: set[str] = field(default_factory=set)  # members of JSON without a column
     malformed: int = 0  # lines, counted while the rows are read
     stream: Any = None  # the InputStream of an open file
-    kind: str = ""  # of the file, for messages
+    format_name: str = ""  # of the file, for messages
     _listed: list[int] = field(default_factory=list)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -116,7 +116,7 @@ class Rows:
 
         passed = self.first
         with (
-            explain_errors(self.stream.name, self.kind, lambda: passed),
+            explain_errors(self.stream.name, self.format_name, lambda: passed),
             in_order(step, self.raw) as results,
         ):
             for block, result in results:
@@ -202,7 +202,7 @@ def row_errors(lines: Any = None) -> Iterator[None]:
 
 
 @contextmanager
-def explain_errors(name: str, kind: str, passed: Callable[[], int] = int) -> Iterator[None]:
+def explain_errors(name: str, format_name: str, passed: Callable[[], int] = int) -> Iterator[None]:
     """Turn errors about a bad file into one line that quotes no content of the file.
 
     ``passed`` returns the number of the first row of the current block.
@@ -222,7 +222,8 @@ def explain_errors(name: str, kind: str, passed: Callable[[], int] = int) -> Ite
     except MemoryError:  # Arrow's is an ArrowException too
         raise
     except pa.ArrowException as error:
-        raise TableFileError(name, f"is damaged or not {kind}", "is it whole?") from error
+        problem = f"is damaged or not of the format {format_name}"
+        raise TableFileError(name, problem, "is it whole?") from error
 
 
 def check_kind(name: str, start: bytes, format_name: str) -> None:

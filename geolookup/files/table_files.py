@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.errors import TableFileError, near_match
-from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
+from geolookup.files.byte_streams import InputStream, input_name, open_input
 from geolookup.files.delimited import read_delimited, write_delimited
 from geolookup.files.json_lines import read_json, write_json
 from geolookup.files.lines import read_list
@@ -27,6 +27,7 @@ from geolookup.files.row_streams import (
     column_at,
     explain_errors,
 )
+from geolookup.files.standard_input import STANDARD
 from geolookup.filesystem.unpacking import compression
 from geolookup.tables.locate import check_type
 
@@ -44,7 +45,6 @@ class TableFormat:
     """A format by its name on the command line."""
 
     name: str
-    kind: str  # for messages
     suffixes: tuple[str, ...]  # the first is for new files
     read: _Read
     write: _Write | None = None  # None: it is read only
@@ -54,7 +54,7 @@ class TableFormat:
 def _delimited(name: str, delimiter: str) -> TableFormat:
     read = partial(read_delimited, delimiter=delimiter)
     write = partial(write_delimited, delimiter=delimiter)
-    return TableFormat(name, "CSV", (f".{name}",), read, write)
+    return TableFormat(name, (f".{name}",), read, write)
 
 
 FORMATS = {
@@ -62,16 +62,11 @@ FORMATS = {
     for table_format in (
         _delimited("csv", ","),
         _delimited("tsv", "\t"),
-        TableFormat("jsonl", "JSON", (".jsonl", ".ndjson"), read_json, write_json),
-        TableFormat(
-            "parquet", "a Parquet file", (".parquet",), read_parquet, write_parquet, is_text=False
-        ),
-        TableFormat("text", "a list", (".txt",), read_list),
-        TableFormat("log", "a log", (".log",), read_log),
-        *(
-            TableFormat(shape, "a log", (), partial(read_log, shape=shape))
-            for shape in (*SHAPES, LINES)
-        ),
+        TableFormat("jsonl", (".jsonl", ".ndjson"), read_json, write_json),
+        TableFormat("parquet", (".parquet",), read_parquet, write_parquet, is_text=False),
+        TableFormat("text", (".txt",), read_list),
+        TableFormat("log", (".log",), read_log),
+        *(TableFormat(shape, (), partial(read_log, shape=shape)) for shape in (*SHAPES, LINES)),
     )
 }
 _OF_SUFFIX = {suffix: one for one in FORMATS.values() for suffix in one.suffixes}
@@ -158,9 +153,9 @@ def check_other(source: str, output: str) -> None:
 def open_table(file: TableFile, options: ReadOptions) -> Iterator[Rows]:
     """Open a file for reading; raises TableFileError for a file that cannot be read."""
     with open_input(file.path, file.packing) as stream:
-        with explain_errors(options.name, file.format.kind):
+        with explain_errors(options.name, file.format.name):
             rows = file.format.read(stream, options)
-        rows.stream, rows.kind = stream, file.format.kind
+        rows.stream, rows.format_name = stream, file.format.name
         yield rows
 
 

@@ -7,9 +7,8 @@ needed does not depend on the text or its lines.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
@@ -19,13 +18,13 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, NETWORK, OWN
 from geolookup.dataset.intervals import I64, U8, U64, Bools
-from geolookup.errors import TableFileError
+from geolookup.files.standard_input import STANDARD, standard_input
+from geolookup.filesystem.unpacking import compression, unpack_stream
 from geolookup.kernel import find_addresses
 
 if TYPE_CHECKING:
     from geolookup.kernel import State
 
-STANDARD = "-"
 #: The most bytes that are read at a time; few enough for a cache of the processor.
 BLOCK = 1 << 19
 #: Bytes before and after the first byte of an address that decide about it.
@@ -53,20 +52,24 @@ class Part:
 def blocks_of(path: str) -> Iterator[bytes]:
     """Yield the bytes of a file, or of standard input without waiting for more than there are.
 
-    A suffix such as ``.gz`` names the compression. Raises TableFileError for a file that cannot
-    be read, also if it is damaged.
+    A suffix such as ``.gz`` names the compression; of standard input, the first bytes show it.
+    Raises TableFileError for a file that cannot be read, also if it is damaged.
     """
     if path == STANDARD:
-        if not sys.stdin:  # a process may be started without it
-            raise TableFileError("standard input", "is closed", "pipe a text into it")
-        yield from iter(lambda: os.read(sys.stdin.fileno(), BLOCK), b"")
-        return
+        stream, packing = standard_input(BLOCK)
+        if packing is None:
+            yield from iter(lambda: stream.read1(BLOCK), b"")
+            return
     from geolookup.files.byte_streams import open_input  # it imports Arrow
     from geolookup.files.row_streams import explain_errors
-    from geolookup.filesystem.unpacking import compression
 
-    with open_input(path, compression(path)) as stream, explain_errors(path, "a file"):
-        yield from iter(lambda: stream.plain.read(BLOCK), b"")
+    with ExitStack() as stack:
+        if path == STANDARD and packing:
+            plain = unpack_stream(stream, packing)
+        else:
+            plain = stack.enter_context(open_input(path, compression(path))).plain
+        stack.enter_context(explain_errors(path, "a file"))
+        yield from iter(lambda: plain.read(BLOCK), b"")
 
 
 def parts(blocks: Iterable[bytes]) -> Iterator[Part]:

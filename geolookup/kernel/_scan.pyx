@@ -141,6 +141,11 @@ cdef Text _escape_end(Text at, Text stop) noexcept nogil:
     if stop - at < 3 or not _scan_class[at[1]] & _scan_class[at[2]] & SCAN_HEX:
         return at
     if at[0] == c"%":
+        # A lone % before an address: %2606:4700::1.
+        while end < stop and end - at < LONGEST_ESCAPE and _scan_class[end[0]] & SCAN_HEX:
+            end += 1
+        if end < stop and end - at == LONGEST_ESCAPE and end[0] == c":":
+            return at
         # %2522 is an escape that was escaped again.
         if at[1] == c"2" and at[2] == c"5" and stop - at >= LONGEST_ESCAPE:
             if _scan_class[at[3]] & _scan_class[at[4]] & SCAN_HEX:

@@ -25,9 +25,9 @@ _OCTET = rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 #: Four octets; no digit follows: 1.2.3.256 must not match as 1.2.3.25.
 _OCTETS = re.compile(rb"%b(?:\.%b){3}(?![0-9])" % (_OCTET, _OCTET))
 #: An escape (%22, %2522, =3D); four octets; the group before a colon and the run from there on.
-#: "ip=208.8.8.8" and "ip=20::1" have no escape.
+#: "ip=208.8.8.8", "ip=20::1" and "%2606:4700::1" have no escape.
 _TOKEN = re.compile(
-    rb"(?P<escape>%(?:25(?=[0-9A-Fa-f]{2}))?[0-9A-Fa-f]{2}"
+    rb"(?P<escape>%(?![0-9A-Fa-f]{4}:)(?:25(?=[0-9A-Fa-f]{2}))?[0-9A-Fa-f]{2}"
     rb"|=(?![0-9]{1,3}\.|[0-9A-Fa-f]{1,4}:)[0-9A-F]{2})"
     rb"|(?P<octets>" + _OCTETS.pattern + rb")|(?P<run>[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]+)"
 )
@@ -90,8 +90,9 @@ def find_addresses(text: bytes, begin: int, end: int) -> bytes:
       them.
     - Not after it: a byte of a word; a dot with a byte of a word after it; a hyphen
       with a letter or an underscore after it.
-    - An escape counts before it as the byte that it stands for: ``%22``, ``%2522``, and
-      quoted-printable ``=3D`` in capitals, unless the text after the ``=`` may be an address
+    - An escape counts before it as the byte that it stands for: ``%22``, ``%2522``, unless four
+      hexadecimal digits and a colon follow the ``%`` (``%2606:4700::1``); and quoted-printable
+      ``=3D`` in capitals, unless the text after the ``=`` may be an address
       (``ip=208.8.8.8``): a colon follows one to four hexadecimal digits, or a dot one to three
       digits.
     - An IPv6 address begins where its run of hexadecimal digits and colons begins; or after

@@ -247,7 +247,7 @@ WRONG: list[tuple[str, bytes, str]] = [
         "row 1: a member changes its type, occurs twice or is",
     ),
     ("a.jsonl", b'{"IP":"8.8.8.8"}\n', "a.jsonl: no column 'ip'; did you mean --ip-column 'IP'?"),
-    ("a.parquet", b"8.8.8.8" * 100, "a.parquet: is damaged or not a Parquet file"),
+    ("a.parquet", b"8.8.8.8" * 100, "a.parquet: is damaged or not of the format parquet"),
     ("a.csv.gz", b"8.8.8.8" * 100, "is it whole?"),
     ("a.csv.zst", b"8.8.8.8" * 100, "is it whole?"),
     ("a.jsonl.gz", b"", "a.jsonl.gz: is empty; is it whole?"),
