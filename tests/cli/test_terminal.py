@@ -99,7 +99,6 @@ def test_a_pipe_has_the_bytes_that_a_terminal_must_not_obey(outside: Path) -> No
     for arguments in (
         ("export", HOSTILE, "--format", "csv", "--output", "-"),
         ("prefixes", *where[1:], "--by", "location.city_name", "--format", "csv"),
-        ("accounts", "keys", "list", "--accounts", "sqlite:///accounts.db"),
     ):
         printed = pipe(*arguments, folder=outside).stdout
         assert HOSTILE.encode() in printed or TEXT.encode() in printed, arguments
