@@ -13,7 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Literal
@@ -247,10 +247,11 @@ def enrich_file(
                 return answered, sink.render(batch, answered.new, answered.rows)
 
             try:
-                for answered, rendered in rows.run(work):
-                    _count(counts, invalid, answered)
-                    sink.write(rendered)
-                    progress.show(counts.rows, rows.fraction(counts.rows))
+                with closing(rows.run(work)) as results:
+                    for answered, rendered in results:
+                        _count(counts, invalid, answered)
+                        sink.write(rendered)
+                        progress.show(counts.rows, rows.fraction(counts.rows))
             finally:
                 progress.clear()
             sink.close()
