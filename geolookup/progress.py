@@ -75,7 +75,8 @@ class Progress:
     def rows(self, count: int) -> None:
         """Add rows to the current stage."""
         self._rows += count
-        self._draw_if_due(self._text)
+        if self._stage:
+            self._draw_if_due(self._text)
 
     def bytes(self, done: int, total: int | None) -> None:
         """Set the bytes of the current stage: done, and in all if known."""

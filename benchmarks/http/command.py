@@ -53,20 +53,21 @@ class Case:
     rounds: list[Round] = field(default_factory=list)
 
 
-def measure_service(
-    scale: str, seconds: float, rounds: int, requests: int, accounts: str | None
-) -> Result:
-    """Return requests a second of every server, and our worker's memory over ``requests``."""
+def measure_service(scale: str, seconds: float, rounds: int, accounts: str | None) -> Result:
+    """Return requests a second of every server, and our worker's memory before and after."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         store = accounts or f"sqlite:///{folder / 'accounts.db'}"
         cases = list(_cases(stack, folder, scale, store))
         for case in cases:
             case.server.load(case.script, 1)  # warm
+        before = cases[0].server.memory()
         for _ in range(rounds):
             for case in cases:
                 case.rounds.append(case.server.load(case.script, seconds))
-        memory = _memory(cases[0], seconds, requests)
+        after = cases[0].server.memory()
+    requests = sum(round_.requests for case in cases[:2] for round_ in case.rounds)
+    memory = {"before": before, "after": after, "requests": requests}
     results = [_result(case) for case in cases]
     return {"results": results, "memory": memory, "store": store.partition(":")[0]}
 
@@ -94,14 +95,6 @@ def _cases(stack: ExitStack, folder: Path, scale: str, store: str) -> Iterator[C
     yield Case(FAST_TWO, two, one)
     yield Case(MANY_TWO, two, all_keys)
     yield Case(CONSTANT_TWO, start("constant", data, 2), one)
-
-
-def _memory(case: Case, seconds: float, requests: int) -> dict[str, int]:
-    """Return the worker's own bytes now, and after so many requests more."""
-    before, count = case.server.memory(), 0
-    while count < requests:
-        count += case.server.load(case.script, seconds).requests
-    return {"before": before, "after": case.server.memory(), "requests": count}
 
 
 def _result(case: Case) -> dict[str, Any]:
@@ -181,7 +174,6 @@ PARTS, by default both:
 @click.option("--scale", type=click.Choice(list(SCALES)), default="default", show_default=True)
 @click.option("--seconds", type=click.FloatRange(1), default=2.0, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=4, show_default=True)
-@click.option("--requests", type=click.IntRange(1), default=100_000, show_default=True)
 @click.option("--decisions", type=click.IntRange(1), default=50_000, show_default=True)
 @click.option("--accounts", metavar="URL", help="Account store. [default: SQLite, of its own]")
 @reports.outputs
@@ -190,7 +182,6 @@ def command(
     scale: str,
     seconds: float,
     rounds: int,
-    requests: int,
     decisions: int,
     accounts: str | None,
     outputs: reports.Outputs,
@@ -200,7 +191,7 @@ def command(
     output: list[reports.Part] = []
     selection = parts or ("service", "gate")
     if "service" in selection:
-        result["service"] = measure_service(scale, seconds, rounds, requests, accounts)
+        result["service"] = measure_service(scale, seconds, rounds, accounts)
         output += lines(result["service"], scale, rounds)
     if "gate" in selection:
         result["gate"] = gate.measure_gate(accounts, rounds, fast=decisions)

@@ -29,8 +29,13 @@ _HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
 _ADDRESS = re.compile(
     r"[0-9]{1,9}(?:\.[0-9]{1,9}){3}|[0-9A-Fa-f]{0,9}:[0-9A-Fa-f]{0,9}:[0-9A-Fa-f:.]*"
 )
-#: How Click's message of surplus arguments begins; it repeats them.
-_SURPLUS = "Got unexpected extra argument"
+#: Options that no hint names: ``--force`` is similar to ``--store``, and replaces files.
+_UNNAMED = {"--help", "--force"}
+#: How messages of Click begin that repeat arguments, and our messages.
+_OWN_MESSAGES = {
+    "Got unexpected extra argument": "too many arguments",
+    "No such command": "no such command",
+}
 #: A misspelt command; another text may be an address.
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 #: The similarity of a misspelt command to the command that is meant.
@@ -102,13 +107,14 @@ def _line(error: click.UsageError) -> str:
 def _wrong(error: click.UsageError, context: click.Context) -> str:
     """Return the problem, to follow the name of the command."""
     if isinstance(error, click.NoSuchOption):
-        near = [name for name in error.possibilities or () if name != "--help"]
+        near = [name for name in error.possibilities or () if name not in _UNNAMED]
         return f" has no option {error.option_name}{f'; {suggestion(*near)}' if near else ''}"
     if isinstance(error, click.MissingParameter):
         # Click names the first one; those that were given are in ``params`` by then.
         missing = [item for item in context.command.params if item.name not in context.params]
         return f" needs {' and '.join(_shown(item) for item in missing if item.required)}"
-    message = "too many arguments" if error.message.startswith(_SURPLUS) else error.message
+    own = (text for begin, text in _OWN_MESSAGES.items() if error.message.startswith(begin))
+    message = next(own, error.message)
     parameter = getattr(error, "param", None)
     return f": {message}" if parameter is None else f": {_shown(parameter)}: {message}"
 

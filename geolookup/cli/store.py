@@ -17,6 +17,7 @@ from geolookup.contract.envelope import to_json
 from geolookup.errors import count_text, line_text, short_id
 from geolookup.store import resolve
 from geolookup.store.changing import store_path
+from geolookup.store.in_force import read_since
 from geolookup.store.paths import dataset_path
 from geolookup.store.pointer import CHANGES
 
@@ -45,12 +46,6 @@ def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> 
                 click.echo(f"would {word} generation {short_id(name)}")
 
 
-def _since(text: str) -> str:
-    from geolookup.store.in_force import read_since
-
-    return read_since(text)
-
-
 @store.command("publish", short_help="Make a dataset the current one of a store.")
 @options.dataset_object
 @options.store
@@ -58,7 +53,7 @@ def _since(text: str) -> str:
 @click.option(
     "--since",
     metavar="DATE",
-    type=options.Parsed(_since),
+    type=options.Parsed(read_since),
     help="Put DATASET into the past: it was in force from DATE until the next generation.",
 )
 @options.keep(default="all")

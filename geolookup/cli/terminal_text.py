@@ -7,7 +7,6 @@ rows arrive, never narrower. If a line does not fit, its row takes several lines
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -124,7 +123,9 @@ class Table:
         self.encoding = charset()
         self._names, self._has_colours = names, has_colours()
         is_limited = folds and sys.stdout.isatty()
-        self._limit = shutil.get_terminal_size().columns if is_limited else _UNLIMITED
+        from shutil import get_terminal_size  # its import takes long
+
+        self._limit = get_terminal_size().columns if is_limited else _UNLIMITED
         self._widths = [width_of(name) for name in names]
         self._is_begun = not names
 

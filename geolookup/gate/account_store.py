@@ -62,22 +62,11 @@ class Key(NamedTuple):
     plan: str
     created: int
     expires: int | None
-    revoked: bool
+    revoked: bool = False
 
     def valid(self, now: int) -> bool:
         """Return whether the key is valid at a time."""
         return not self.revoked and (self.expires is None or now < self.expires)
-
-
-class NewKey(NamedTuple):
-    """A key for ``Store.add``; the account is created if its name is new."""
-
-    digest: bytes
-    environment: str
-    name: str
-    plan: str
-    created: int
-    expires: int | None
 
 
 class Entry(NamedTuple):
@@ -123,8 +112,11 @@ class Store(Protocol):
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts, by the rule of ``sqlite_admission``, in one round trip."""
 
-    def add(self, key: NewKey, entry: Entry) -> str:
-        """Add and log a key if its account has the same plan or is new; return the plan."""
+    def add(self, key: Key, entry: Entry) -> str:
+        """Add and log a key if its account has the same plan or is new; return the plan.
+
+        The account is that of the name; ``key.account`` is not read.
+        """
 
     def keys(self) -> list[Key]:
         """Return all keys, oldest first."""

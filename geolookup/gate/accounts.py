@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from geolookup.errors import AccountsError
 from geolookup.gate import audit, keys
-from geolookup.gate.account_store import SECOND, Clock, Entry, Key, NewKey, Store, Usage, is_time
+from geolookup.gate.account_store import SECOND, Clock, Entry, Key, Store, Usage, is_time
 from geolookup.gate.admissions import Admission, Admissions
 from geolookup.gate.names import is_name, refusal
 from geolookup.gate.plans import Plans, read_plans
@@ -65,7 +65,7 @@ class Accounts(Admissions):
         _check_new(name, environment, ends)
         key = keys.make(environment)
         digest = keys.digest(key) or b""
-        new = NewKey(digest, environment, name, plan, self.now(), ends)
+        new = Key(digest, environment, 0, name, plan, self.now(), ends)
         has = self._store.add(new, audit.creation(new))
         if has != plan:
             raise ValueError(f"{name!r} has the plan {has!r}; write that one, or another name")

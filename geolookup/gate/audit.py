@@ -12,7 +12,7 @@ import sys
 from getpass import getuser
 
 from geolookup.filesystem.ownership import user_name
-from geolookup.gate.account_store import Entry, Key, NewKey, wall_clock
+from geolookup.gate.account_store import Entry, Key, wall_clock
 from geolookup.gate.keys import identifier
 from geolookup.gate.names import as_line
 
@@ -22,7 +22,7 @@ _APPEND = f"INSERT INTO log ({_COLUMNS}) VALUES ({_VALUES})"  # noqa: S608 - con
 _READ = f"SELECT {_COLUMNS} FROM log ORDER BY id"  # noqa: S608 - constants
 
 
-def creation(key: NewKey) -> Entry:
+def creation(key: Key) -> Entry:
     """Return the entry of a new key."""
     return _entry(key.created, CREATED, key, f"plan {key.plan}, {key.environment}")
 
@@ -47,7 +47,7 @@ def read(db: sqlite3.Connection) -> list[Entry]:
     return [Entry(*row) for row in db.execute(_READ)]
 
 
-def _entry(at: int, action: str, key: Key | NewKey | None, detail: str | None) -> Entry:
+def _entry(at: int, action: str, key: Key | None, detail: str | None) -> Entry:
     uid = None if sys.platform == "win32" else os.getuid()
     user = getuser() if uid is None else user_name(uid)
     sudo_user = as_line(os.environ.get("SUDO_USER", "")) or None

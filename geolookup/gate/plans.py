@@ -15,6 +15,8 @@ from geolookup.gate.names import is_name, refusal
 MAX_RATE = 1_000_000
 #: Every store counts up to it exactly, including Redis's Lua (IEEE 754 doubles).
 MAX_QUOTA = 2**53 - 1
+#: The members of a table, and their highest values.
+_HIGHEST = {"rate": MAX_RATE, "quota": MAX_QUOTA}
 
 
 class Plan(NamedTuple):
@@ -54,15 +56,16 @@ def read_plans(path: str | PathLike[str] | None = None) -> Plans:
     ``rate`` is an integer from 1 to 1,000,000, in requests per second; ``quota`` an
     integer number of requests, absent for unlimited. Raises PlansError.
     """
-    if path is None:
-        return Plans(BUILT_IN)
-    file = fspath(path)
-    content = _content(file)
-    tables = content.pop("plan", {})
-    if content or not isinstance(tables, dict):
-        strange = ", ".join(content) or "plan"
-        raise PlansError(f"{file}: {strange} is not expected; write [plan.NAME] tables")
-    return Plans(BUILT_IN | {name: _plan(file, name, table) for name, table in tables.items()})
+    plans = Plans(BUILT_IN)
+    if path is not None:
+        file = fspath(path)
+        content = _content(file)
+        tables = content.pop("plan", {})
+        if content or not isinstance(tables, dict):
+            strange = ", ".join(content) or "plan"
+            raise PlansError(f"{file}: {strange} is not expected; write [plan.NAME] tables")
+        plans.update({name: _plan(file, name, table) for name, table in tables.items()})
+    return plans
 
 
 def _content(file: str) -> dict[str, Any]:
@@ -80,22 +83,15 @@ def _plan(file: str, name: str, table: object) -> Plan:
         raise PlansError(f"{file}: {refusal('a plan', name)}")
     if not isinstance(table, Mapping):
         raise PlansError(f"{file}: plan.{name} is not a table; write [plan.{name}]")
-    for member in table:
-        if member not in ("rate", "quota"):
+    for member, value in table.items():
+        most = _HIGHEST.get(member)
+        if most is None:
             raise PlansError(f"{file}: [plan.{name}] has {member!r}; write rate and quota")
+        if type(value) is not int or not 1 <= value <= most:
+            raise PlansError(
+                f"{file}: [plan.{name}] has {member} = {value!r};"
+                f" write a whole number from 1 to {most}"
+            )
     if "rate" not in table:
         raise PlansError(f"{file}: [plan.{name}] has no rate; write rate = 25, for example")
-    quota = table.get("quota")
-    return Plan(
-        name,
-        _whole(file, name, "rate", table["rate"], MAX_RATE),
-        None if quota is None else _whole(file, name, "quota", quota, MAX_QUOTA),
-    )
-
-
-def _whole(file: str, name: str, member: str, value: object, most: int) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most:
-        return value
-    raise PlansError(
-        f"{file}: [plan.{name}] has {member} = {value!r}; write a whole number from 1 to {most}"
-    )
+    return Plan(name, table["rate"], table.get("quota"))

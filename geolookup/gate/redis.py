@@ -17,6 +17,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
+from typing import Any
+
+from redis.commands.core import Script
 
 from geolookup.errors import AccountsError
 from geolookup.gate.account_store import (
@@ -27,7 +31,6 @@ from geolookup.gate.account_store import (
     Decision,
     Entry,
     Key,
-    NewKey,
     Requests,
     Usage,
     wall_clock,
@@ -148,13 +151,14 @@ end
 redis.call('HSET', KEYS[1], 'revoked', 1)
 """
 
-
 _RESTORE = "restore its data"
+#: Members of an account.
+_MEMBERS = "name", "plan", "created", "keys"
 #: The most keys that ``keys`` reads in one script.
 _FOUND_TOGETHER = 512
 
 
-class RedisStore:
+class RedisStore(RedisServer):
     """A store of ``redis://HOST:PORT/NUMBER``, or ``rediss://`` over TLS.
 
     The server's ``appendfsync`` decides which failures an acknowledged write survives. The counter
@@ -165,12 +169,11 @@ class RedisStore:
     remote = True
 
     def __init__(self, url: str, clock: Clock | None = None) -> None:
+        super().__init__(url)
         self._own_clock = clock
         self._ahead: int | None = None  # microseconds: the server's clock less this machine's
-        self._server = RedisServer(url)
         self._admit, self._find, self._add, self._revoke, self._count = map(
-            self._server.script,
-            (_ADMIT_SCRIPT, _FIND_SCRIPT, _ADD_SCRIPT, _REVOKE_SCRIPT, _COUNT_SCRIPT),
+            self.script, (_ADMIT_SCRIPT, _FIND_SCRIPT, _ADD_SCRIPT, _REVOKE_SCRIPT, _COUNT_SCRIPT)
         )
 
     def now(self) -> int:
@@ -179,11 +182,8 @@ class RedisStore:
 
     def find(self, digests: Sequence[bytes]) -> list[Key | AccountsError | None]:
         """Return the key with each digest; see ``Store``."""
-        sent_at = wall_clock()
         keys = [f"geolookup:key:{digest.hex()}" for digest in digests]
-        now, *records = self._server.run(self._find, keys, [self._time()])
-        self._adjust(sent_at, now)
-        return list(map(self._found, digests, records))
+        return list(map(self._found, digests, self._ask(self._find, keys)))
 
     def _found(self, digest: bytes, record: list[bytes] | None) -> Key | AccountsError | None:
         try:
@@ -195,79 +195,17 @@ class RedisStore:
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts in one script; see ``Store``."""
         keys = [f"geolookup:runs:{request.account}" for request in requests]
-        arguments = [self._time()]
-        for _, plan, number in requests:
-            arguments += plan.rate, plan.limit, number
-        sent_at = wall_clock()
-        now, *decisions = self._server.run(self._admit, keys, arguments)
-        self._adjust(sent_at, now)
+        limits = [(plan.rate, plan.limit, number) for _, plan, number in requests]
+        decisions = self._ask(self._admit, keys, *chain.from_iterable(limits))
         return list(map(Decision, decisions[::2], decisions[1::2]))
 
-    def add(self, key: NewKey, entry: Entry) -> str:
-        """Add and log a key if its account has the same plan or is new; return the plan."""
-        ends = 0 if key.expires is None else max(1, key.expires)  # 0: never
-        values = [key.digest.hex(), *key[1:5], ends, json.dumps(entry)]
-        return str(self._server.run(self._add, [], values), "utf-8")
-
-    def keys(self) -> list[Key]:
-        """Return all keys, oldest first."""
-        self._accounts()
-        texts = self._server.command("LRANGE", "geolookup:keys", 0, -1)
-        with self._well_formed():
-            digests = [bytes.fromhex(text.decode()) for text in texts]
-        keys = []
-        for begin in range(0, len(digests), _FOUND_TOGETHER):
-            for key in self.find(digests[begin : begin + _FOUND_TOGETHER]):
-                if not isinstance(key, Key):
-                    raise key or AccountsError(self._server.name, "a key is lost", _RESTORE)
-                keys.append(key)
-        return keys
-
-    def revoke(self, digest: bytes, entry: Entry) -> None:
-        """Revoke a key for good; log it unless it was revoked before."""
-        key = f"geolookup:key:{digest.hex()}"
-        self._server.run_durably(self._revoke, [key], [json.dumps(entry)])
-
-    def log(self) -> list[Entry]:
-        """Return the audit log, oldest first."""
-        self._accounts()
-        lines = self._server.command("LRANGE", "geolookup:log", 0, -1)
-        with self._well_formed():
-            return [Entry(*json.loads(line)) for line in lines]
-
-    def usage(self) -> list[Usage]:
-        """Return all accounts, oldest first."""
-        return [self._usage(number) for number in range(1, self._accounts() + 1)]
-
-    def _usage(self, number: int) -> Usage:
-        members = "name", "plan", "created", "keys"
-        name, plan, created, keys = self._server.command(
-            "HMGET", f"geolookup:account:{number}", *members
-        )
-        used = self._server.command("LINDEX", f"geolookup:runs:{number}", -2)
-        if None in (name, plan, created, keys, used):
-            raise AccountsError(self._server.name, "an account is lost", _RESTORE)
-        with self._well_formed():
-            return Usage(name.decode(), plan.decode(), int(created), int(used), int(keys))
-
-    def probe(self) -> None:
-        """Ask the server whether it holds accounts."""
-        self._server.probe(self._count)
-
-    def after_fork(self) -> None:
-        """Reset in a child process; the client's connections detect a fork themselves."""
-        self._server.after_fork()
-
-    def check_durability(self) -> str | None:
-        """Check the server's settings; see ``Store``."""
-        return self._server.check_durability()
-
-    def close(self) -> None:
-        """Close the store."""
-        self._server.close()
-
-    def _time(self) -> int:
-        return self._own_clock() if self._own_clock else 0
+    def _ask(self, script: Script, keys: Sequence[str], *arguments: int) -> list[Any]:
+        """Run a script that returns the time first; return the rest of its reply."""
+        sent_at = wall_clock()
+        own_time = self._own_clock() if self._own_clock else 0
+        reply: list[Any] = self.run(script, keys, [own_time, *arguments])
+        self._adjust(sent_at, reply[0])
+        return reply[1:]
 
     def _adjust(self, sent_at: int, now: int) -> None:
         """Adjust the clock by a reply: the server read its clock after the call, before the reply.
@@ -278,10 +216,61 @@ class RedisStore:
         least, most = now - wall_clock(), now - sent_at
         self._ahead = most if self._ahead is None else max(least, min(self._ahead, most))
 
+    def add(self, key: Key, entry: Entry) -> str:
+        """Add and log a key if its account has the same plan or is new; return the plan."""
+        ends = 0 if key.expires is None else max(1, key.expires)  # 0: never
+        values = [key.digest.hex(), key.environment, key.name, key.plan, key.created, ends]
+        return str(self.run(self._add, [], [*values, json.dumps(entry)]), "utf-8")
+
+    def keys(self) -> list[Key]:
+        """Return all keys, oldest first."""
+        self._accounts()
+        texts = self.command("LRANGE", "geolookup:keys", 0, -1)
+        with self._well_formed():
+            digests = [bytes.fromhex(text.decode()) for text in texts]
+        keys = []
+        for begin in range(0, len(digests), _FOUND_TOGETHER):
+            for key in self.find(digests[begin : begin + _FOUND_TOGETHER]):
+                if not isinstance(key, Key):
+                    raise key or AccountsError(self.name, "a key is lost", _RESTORE)
+                keys.append(key)
+        return keys
+
+    def revoke(self, digest: bytes, entry: Entry) -> None:
+        """Revoke a key for good; log it unless it was revoked before."""
+        key = f"geolookup:key:{digest.hex()}"
+        self.run_durably(self._revoke, [key], [json.dumps(entry)])
+
+    def log(self) -> list[Entry]:
+        """Return the audit log, oldest first."""
+        self._accounts()
+        lines = self.command("LRANGE", "geolookup:log", 0, -1)
+        with self._well_formed():
+            return [Entry(*json.loads(line)) for line in lines]
+
+    def usage(self) -> list[Usage]:
+        """Return all accounts, oldest first."""
+        return [self._usage(number) for number in range(1, self._accounts() + 1)]
+
+    def _usage(self, number: int) -> Usage:
+        account = f"geolookup:account:{number}"
+        name, plan, created, keys = self.command("HMGET", account, *_MEMBERS)
+        used = self.command("LINDEX", f"geolookup:runs:{number}", -2)
+        if None in (name, plan, created, keys, used):
+            raise AccountsError(self.name, "an account is lost", _RESTORE)
+        with self._well_formed():
+            return Usage(name.decode(), plan.decode(), int(created), int(used), int(keys))
+
+    def probe(self) -> None:
+        """Ask the server whether it holds accounts, also while requests fail at once."""
+        with self._errors():
+            self._count()
+        self._outage.over()
+
     def _accounts(self) -> int:
         """Return the number of accounts; AccountsError if the server has none."""
         with self._well_formed():
-            return int(self._server.run(self._count))
+            return int(self.run(self._count))
 
     @contextmanager
     def _well_formed(self) -> Iterator[None]:
@@ -289,7 +278,7 @@ class RedisStore:
         try:
             yield
         except (ValueError, TypeError, AttributeError):
-            raise AccountsError(self._server.name, "a record is malformed", _RESTORE) from None
+            raise AccountsError(self.name, "a record is malformed", _RESTORE) from None
 
 
 def _key(digest: bytes, members: list[bytes]) -> Key:

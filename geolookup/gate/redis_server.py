@@ -6,7 +6,7 @@ No command is retried: the server may have counted a request whose reply was los
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,11 +17,13 @@ from redis.commands.core import Script
 from redis.retry import Retry
 
 from geolookup.errors import AccountsError
-from geolookup.gate.store_health import Outage
+from geolookup.gate.store_health import PAUSE, Outage
 from geolookup.gate.store_url import PASSWORD, PASSWORD_FILE, redis_password, split
 
 #: Seconds until a silent server counts as unreachable.
 _TIMEOUT = 1.0
+#: Seconds of an outage: the next probe connects and waits for an answer, with time for its thread.
+_REMEMBERED = PAUSE + 2 * _TIMEOUT + 0.5
 #: Milliseconds of one wait for the disk, below the timeout, and the number of waits.
 _SYNC_WAIT, _SYNC_WAITS = 500, 10
 #: Settings that make a server lose or evict acknowledged writes, and the setting to use.
@@ -58,7 +60,7 @@ class RedisServer:
     def __init__(self, url: str) -> None:
         self._client = _client(url)
         self.name = _without_password(self._client)
-        self._outage = Outage()
+        self._outage = Outage(_REMEMBERED)
 
     def script(self, text: str) -> Script:
         """Return a script, to be loaded when it first runs."""
@@ -100,27 +102,25 @@ class RedisServer:
         """
         with self._errors():
             try:
-                self._refuse_forgetful()
-                always = self._setting("appendfsync") == "always"
+                settings = self._client.config_get()
             except redis.ResponseError:
                 return _UNSHOWN.format(self.name)
-            return None if always or self._confirms_writes() else _UNCONFIRMED.format(self.name)
+            self._refuse_forgetful(settings)
+            if settings.get("appendfsync") == "always" or self._confirms_writes():
+                return None
+        return _UNCONFIRMED.format(self.name)
 
-    def _refuse_forgetful(self) -> None:
+    def _refuse_forgetful(self, settings: Mapping[str | None, str | None]) -> None:
         for name, (forgets, setting) in _FORGETS.items():
-            value = self._setting(name)
-            if name == "maxmemory-policy" and self._setting("maxmemory") in (None, "0"):
-                continue  # without a limit nothing is evicted
-            if value in forgets:
+            value = settings.get(name)
+            # Without a limit of memory nothing is evicted.
+            applies = name != "maxmemory-policy" or settings.get("maxmemory", "0") != "0"
+            if applies and value in forgets:
                 raise AccountsError(
                     self.name,
                     f"{name} is {value}, so a crash or a full memory can undo revocations",
                     f"set '{setting}' in its configuration, or with CONFIG SET",
                 )
-
-    def _setting(self, name: str) -> str | None:
-        value: str | None = self._client.config_get(name).get(name)
-        return value
 
     def _confirms_writes(self) -> bool:
         """Return whether ``run_durably`` can wait for the server's disk."""
@@ -130,20 +130,9 @@ class RedisServer:
             return False
         return True
 
-    def probe(self, script: Script) -> None:
-        """Run a script without arguments, also while others fail at once."""
-        self._outage.hold(2 * _TIMEOUT)  # to connect, and to be answered
-        with self._errors():
-            try:
-                script()
-            except redis.ResponseError:
-                self._outage.over()
-                raise
-            self._outage.over()
-
     def after_fork(self) -> None:
         """Reset the state of the parent in a child process."""
-        self._outage = Outage()
+        self._outage = Outage(_REMEMBERED)
 
     def close(self) -> None:
         """Close the connections."""

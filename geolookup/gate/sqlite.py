@@ -23,7 +23,6 @@ from geolookup.gate.account_store import (
     Decision,
     Entry,
     Key,
-    NewKey,
     Requests,
     Usage,
     is_time,
@@ -47,6 +46,8 @@ _USAGE = (
 )
 #: Seconds before a step is retried, doubled each time up to the second number.
 _FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
+#: Seconds that a locked file is remembered.
+_REMEMBERED = 1.5
 #: The bits of an error code of SQLite without those that refine it.
 _PRIMARY = 0xFF
 #: Connections of parent processes, kept open: closing one would drop the parent's file locks.
@@ -68,7 +69,7 @@ class SQLiteStore:
         self.now = clock or wall_clock
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
-        self._outage = Outage()
+        self._outage = Outage(_REMEMBERED)
 
     def find(self, digests: Sequence[bytes]) -> list[Key | AccountsError | None]:
         """Return the key with each digest; see ``Store``."""
@@ -85,7 +86,7 @@ class SQLiteStore:
         """Decide requests of accounts in one transaction; see ``Store``."""
         return self._run(admitting.admit, requests, self.now)
 
-    def add(self, key: NewKey, entry: Entry) -> str:
+    def add(self, key: Key, entry: Entry) -> str:
         """Add and log a key if its account has the same plan or is new; return the plan."""
 
         def step(db: sqlite3.Connection) -> str:
@@ -115,7 +116,8 @@ class SQLiteStore:
 
     def keys(self) -> list[Key]:
         """Return all keys, oldest first."""
-        return self._run(_keys)
+        statement = f"{_KEY} ORDER BY key.created, digest"
+        return self._run(lambda db: [_key(row) for row in db.execute(statement)])
 
     def revoke(self, digest: bytes, entry: Entry) -> None:
         """Revoke a key for good; log it unless it was revoked before."""
@@ -130,11 +132,13 @@ class SQLiteStore:
 
     def log(self) -> list[Entry]:
         """Return the audit log, oldest first."""
-        return self._run(_log)
+        return self._run(
+            lambda db: [_checked(entry, is_time(entry.at)) for entry in audit.read(db)]
+        )
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
-        return self._run(_accounts)
+        return self._run(lambda db: [_usage(row) for row in db.execute(_USAGE)])
 
     def check_durability(self) -> str | None:
         """Return None: each revocation waits for the disk."""
@@ -149,7 +153,7 @@ class SQLiteStore:
         # POSIX drops all locks of a process on a file when any descriptor of it is closed.
         if self._connection is not None:
             _of_parents.append(self._connection)
-        self._connection, self._lock, self._outage = None, Lock(), Outage()
+        self._connection, self._lock, self._outage = None, Lock(), Outage(_REMEMBERED)
 
     def close(self) -> None:
         """Close the store."""
@@ -230,37 +234,22 @@ def _busy(error: sqlite3.Error) -> bool:
 
 
 def _rows(db: sqlite3.Connection, digests: Sequence[bytes]) -> dict[bytes, _Row]:
-    # Of 1, 2, 4, 8 ... digests: few statements exist, and all stay prepared.
-    filled = [*digests, *[b""] * ((1 << (len(digests) - 1).bit_length()) - len(digests))]
-    statement = f"{_KEY} WHERE digest IN ({', '.join('?' * len(filled))})"
-    return {row[0]: row for row in db.execute(statement, filled)}
-
-
-def _keys(db: sqlite3.Connection) -> list[Key]:
-    return [_key(row) for row in db.execute(f"{_KEY} ORDER BY key.created, digest")]
+    statement = f"{_KEY} WHERE digest IN ({', '.join('?' * len(digests))})"
+    return {row[0]: row for row in db.execute(statement, digests)}
 
 
 def _key(row: _Row) -> Key:
     key = Key(*row[:7], revoked=bool(row[7]))
-    _check(is_time(key.created) and (key.expires is None or is_time(key.expires)))
-    return key
+    return _checked(key, is_time(key.created) and (key.expires is None or is_time(key.expires)))
 
 
-def _accounts(db: sqlite3.Connection) -> list[Usage]:
-    accounts = [Usage(*row) for row in db.execute(_USAGE)]
-    for account in accounts:
-        _check(is_time(account.created) and type(account.used) is int)
-    return accounts
+def _usage(row: tuple[str, str, int, int, int]) -> Usage:
+    usage = Usage(*row)
+    return _checked(usage, is_time(usage.created) and type(usage.used) is int)
 
 
-def _log(db: sqlite3.Connection) -> list[Entry]:
-    entries = audit.read(db)
-    for entry in entries:
-        _check(is_time(entry.at))
-    return entries
-
-
-def _check(well_formed: bool) -> None:
+def _checked(record: _T, well_formed: bool) -> _T:
     """Refuse a row that another program wrote: SQLite accepts a value of any type."""
     if not well_formed:
         raise sqlite3.DataError("a row is malformed")
+    return record

@@ -8,8 +8,7 @@ import os
 import signal
 import sys
 from asyncio import AbstractEventLoop
-from pathlib import Path
-from threading import Lock, Thread
+from threading import Thread
 
 import geolookup
 from geolookup.contract.proxies import TrustedProxies
@@ -39,8 +38,6 @@ class Worker:
         self._slot.begin()
         # Read before the dataset is opened: an order that comes meanwhile is not lost.
         self._reloads = self._orders.reloads
-        self._ended = False
-        self._report_lock, self._reported = Lock(), ""
         self._accounts = open_accounts(settings.accounts, settings.plans)
         self._engine = geolookup.open(
             settings.dataset,
@@ -86,12 +83,11 @@ class Worker:
     def _note_second(self, problem: object) -> None:
         """Record each second, also without requests, the store and the dataset in use."""
         self._slot.is_unusable = problem is not None
-        if self._engine.generation != self._reported:  # ``watch`` installed it
+        if self._engine.generation != self._reported:  # by a reload, or by ``watch``
             self._report()
 
     def __rsgi_del__(self, _loop: AbstractEventLoop) -> None:
         """Close the accounts; Granian calls it after the last answer."""
-        self._ended = True
         self._slot.beats = 0
         try:
             self._accounts.close()
@@ -110,25 +106,23 @@ class Worker:
     def _reload(self) -> None:
         try:
             plans = read_plans(self._settings.plans)
-            if self._engine.reload():
-                self._report()
+            self._engine.reload()
             self._accounts.plans = plans
         # OSError: the dataset was renamed during the reload. RuntimeError: no more threads, or the
         # pools of threads refuse work because the process ends.
         except (GeoLookupError, OSError, MemoryError, RuntimeError) as error:
-            if not self._ended:
-                _log.error("not reloaded: %s", str(error) or type(error).__name__)
+            _log.error("not reloaded: %s", str(error) or type(error).__name__)
 
     def _report(self) -> None:
-        """Answer from the current generation; log a new one once."""
+        """Answer from the current generation, show and log it."""
         self.application.refresh()
-        generation = self._engine.generation
-        with self._report_lock:  # the thread that reloads and the one that notes may both notice it
-            if generation != self._reported:
-                self._reported = generation
-                self._slot.generation = generation.encode()
-                self._slot.written = _write_time(self._engine.path / _MANIFEST)
-                _log.info("answering from generation %s", short_id(generation))
+        self._reported = self._engine.generation
+        self._slot.generation = self._reported.encode()
+        try:
+            self._slot.written = int((self._engine.path / _MANIFEST).stat().st_mtime)
+        except OSError:  # it was removed
+            self._slot.written = 0
+        _log.info("answering from generation %s", short_id(self._reported))
 
 
 def load(settings: Settings, shared: Shared, number: int) -> Worker:
@@ -140,11 +134,3 @@ def load(settings: Settings, shared: Shared, number: int) -> Worker:
     except GeoLookupError as error:
         _log.error("%s", error)
         sys.exit(1)
-
-
-def _write_time(manifest: Path) -> int:
-    """Return when a manifest was written, Unix seconds; 0 if it was removed."""
-    try:
-        return int(manifest.stat().st_mtime)
-    except OSError:
-        return 0

@@ -47,7 +47,8 @@ def periods(store: str | os.PathLike[str]) -> list[Period]:
     changes = pointer.read_changes(store)
     if not changes:
         problem = "not a store: only a store keeps the generations of the past"
-        raise DatasetError(store, problem, "name a store made by 'geolookup update' or 'publish'")
+        remedy = "name a store made by 'geolookup update' or 'store publish'"
+        raise DatasetError(store, problem, remedy)
     try:
         begins = [int(read_timestamp(change.since).timestamp()) for change in changes]
     except ValueError as error:

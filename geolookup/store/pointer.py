@@ -144,7 +144,7 @@ def read_existing(store: str | os.PathLike[str]) -> list[Publication]:
     """Return the published generations, the newest last; DatasetError also without a store."""
     published = read(store)
     if not published:
-        remedy = "name a folder made by 'geolookup update' or 'publish'"
+        remedy = "name a folder made by 'geolookup update' or 'store publish'"
         raise DatasetError(store, "no store here", remedy)
     return published
 

@@ -9,25 +9,10 @@ from click.testing import CliRunner, Result
 from docs._site.commands import lists as command_lists
 from tests.cli.command_tree import tree
 from tests.cli.program import python, refusal, run
-from tests.conftest import ROOT
 from tests.internals.cli import COMMANDS, SECTIONS, program
 
 ALL = dict(tree())
 EXAMPLES = {name: f"example: {command.example}" for name, command in ALL.items()}
-#: Commands that only print: any hint may name them.
-READERS = {
-    *("lookup", "summarize", "prefixes", "explain", "history", "fields", "annotate", "grep"),
-    *("info", "check", "recipes", "recipes show", "diff", "score", "store", "store generations"),
-    *("store verify", "mirror", "mirror keys", "accounts", "accounts keys", "accounts keys list"),
-    *("accounts usage", "accounts log", "accounts plans"),
-}
-#: Modules of the command line that no command is in.
-PARTS = {
-    *("key_options", "table_options"),
-    *("__init__", "answers", "command", "conditions", "options"),
-    *("program", "quantities", "registry", "repeating"),
-    *("address_input", "answer_formats", "terminal_text"),
-}
 
 
 def invoke(*args: str) -> Result:
@@ -52,8 +37,6 @@ def test_every_command_has_its_section_in_the_help_and_on_the_page() -> None:
     ]
     assert helped == expected
     assert listed == expected
-    modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
-    assert modules - PARTS == set(COMMANDS.values())
 
 
 def imports_of(argument: str) -> set[str]:
@@ -74,7 +57,14 @@ def test_the_list_of_commands_imports_no_module_of_a_command() -> None:
 def test_an_address_without_options_imports_neither_click_nor_a_command() -> None:
     loaded = imports_of("8.8.8.8")
     assert "geolookup.cli.answers" in loaded
-    late = {"click", "dataclasses", "ipaddress", "sysconfig", "geolookup.contract.cleaning"}
+    late = {
+        "click",
+        "shutil",
+        "dataclasses",
+        "ipaddress",
+        "sysconfig",
+        "geolookup.contract.cleaning",
+    }
     assert not loaded & (late | {f"geolookup.cli.{module}" for module in COMMANDS.values()})
 
 
@@ -100,7 +90,7 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
         ),
         (
             "store prnue",
-            "store: No such command 'prnue'; 'geolookup store --help' lists its commands",
+            "store: no such command; 'geolookup store --help' lists its commands",
         ),
         ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
         ("Prune", "no command 'Prune'; did you mean 'store prune'?"),
@@ -119,18 +109,28 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
             assert text not in refusal(*args.split()).partition("; example")[0]
 
 
-def test_a_wrong_option_never_leads_to_another_command_that_writes() -> None:
+def test_a_wrong_option_leads_to_no_other_command() -> None:
     """Every command is called with the options that others have."""
-    every = {name for command in ALL.values() for option in command.params for name in option.opts}
-    writers = "|".join(sorted(ALL.keys() - READERS, key=len, reverse=True))
-    for typed, command in ALL.items():
-        own = {name for option in command.params for name in option.opts}
-        named = re.compile(rf"geolookup (?!{typed}\b)(?:{writers})\b")
+    options = {
+        name: {text for item in command.params for text in item.opts + item.secondary_opts}
+        for name, command in ALL.items()
+    }
+    every = set().union(*options.values())
+    for typed, own in options.items():
+        ends = {f"'geolookup {typed} --help' lists its commands", EXAMPLES[typed]}
         for option in sorted(name for name in every - own if name.startswith("--")):
             done = invoke(*typed.split(), option)
-            assert done.exit_code == 2, (typed, option)
-            assert done.output.startswith(f"geolookup: {typed} has no option {option}; ")
-            assert not named.search(done.output), done.output
+            begin = f"geolookup: {typed} has no option {option}; "
+            assert (done.exit_code, done.output[: len(begin)]) == (2, begin)
+            hint = done.output[len(begin) :].strip()
+            assert hint in ends or {*re.findall("'(.+?)'", hint)} <= own - {"--force"}, done.output
+
+
+def test_a_misspelt_command_leads_to_none_that_changes_a_store() -> None:
+    for word in {name.split()[-1] for name in ALL}:
+        for typed in {word[:-1], word[1:], word + word[-1], word[1] + word[0] + word[2:]} - {*ALL}:
+            _, _, hint = refusal(typed).partition("did you mean ")
+            assert {*re.findall("'(.+?)'", hint)} <= {*COMMANDS} - {"update"}, (typed, hint)
 
 
 def test_help_and_the_version_are_also_commands() -> None:

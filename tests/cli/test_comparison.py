@@ -87,11 +87,6 @@ def test_traffic_weighs(pair: tuple[str, str], truth: str, tmp_path: Path) -> No
     assert "country_wrong is 66.6667 %" in done.stderr
     assert "requests  4: 1 for private addresses and 0 for no addresses" in done.stdout
     assert "8.8.8.129" not in done.stdout + done.stderr
-    text = "8.8.8.129\n10.0.0.1\n"
-    done = run("diff", *pair, "--traffic", "-", text=text)
-    assert "requests  2: 1 for private addresses and 0 for no addresses" in done.stdout
-    csv = ("--input-format", "csv", "--no-header", "--ip-column", "column1")
-    assert run("diff", *pair, "--traffic", "-", *csv, text=text).stdout == done.stdout
 
 
 def test_rows_of_a_score(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import geolookup
 from tests.cli.program import run
-from tests.history import pool
 from tests.tables.adapters import past_store
 
 ROWS = (
@@ -119,25 +115,3 @@ def test_rows_without_a_generation(tmp_path: Path) -> None:
     assert before == f"1 row is before 2026-01-01T00:00:00Z, the first generation of {store}"
     assert without == "2 rows are without an instant"
     assert closing.startswith("5 rows, 0 located, 1 unknown, 1 invalid, 0 private in ")
-
-
-def test_the_times_of_a_log_choose_the_generation(tmp_path: Path) -> None:
-    """Its times have offsets; a row at the begin of a generation is of that one."""
-    rows = (
-        *(("31/Jan/2026:23:59:59 +0000", "8.8.8.3"), ("31/Dec/2025:23:59:59 +0000", "8.8.8.3")),
-        *(("01/Feb/2026:01:00:00 +0100", "8.8.8.3"), ("01/Jan/2026:00:00:00 +0000", "1.1.1.1")),
-        *(("31/Jan/2026:23:59:59 +0000", "127.0.0.1"), ("01/Feb/2026:00:00:00 +0000", "x")),
-    )
-    text = "".join(f'{ip} - - [{when}] "GET / HTTP/1.1" 200 5\n' for when, ip in rows)
-    (tmp_path / "a.log").write_text(text, encoding="utf-8")
-    options = ("--as-of", "time", "--fields", "own.share", "-d", str(past_store()))
-    done = run("enrich", "a.log", "-o", "out.jsonl", *options, folder=tmp_path)
-    made = map(json.loads, (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines())
-    shares: list[Any] = []
-    for number in (1, 3):
-        with geolookup.open(pool.dataset(number)) as engine:
-            shares.append(engine.get("8.8.8.3", geolookup.OwnField("own.share")))
-    assert shares[0] != shares[1]
-    assert [row["own_share"] for row in made] == [shares[0], None, shares[1], None, None, None]
-    counts = "6 rows, 1 located, 2 unknown, 1 invalid, 1 private"
-    assert done.stderr.splitlines()[-1].startswith(f"{counts} in ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -92,19 +93,10 @@ def test_json_is_what_python_returns(store: Path) -> None:
     done = run("history", "-", "--json", "-d", str(store), text="8.8.8.8\n8.8.8.0/24\n")
     with geolookup.open(store) as engine:
         for line, asked in zip(done.stdout.splitlines(), ("8.8.8.8", "8.8.8.0/24"), strict=True):
-            document, history = json.loads(line), engine.history(asked)
-            assert list(document) == ["ip", "changes", "first"]
-            assert document["first"]["fields"] == history.first.fields
-            assert len(document["changes"]) == len(history.changes)
-            for shown, change in zip(document["changes"], history.changes, strict=True):
-                assert shown["since"] == change.since
-                fields = {
-                    path: tuple(pair)
-                    for layer in shown["layers"].values()
-                    for path, pair in layer["fields"].items()
-                }
-                assert fields == change.fields
-                assert fields.get("location.country_name") in (None, ("Austria", "Italy"))
+            history = engine.history(asked)
+            assert json.loads(line) == json.loads(json.dumps(asdict(history)))
+            countries = [change.fields.get("location.country_name") for change in history.changes]
+            assert ("Austria", "Italy") in countries
 
 
 def test_errors(store: Path) -> None:

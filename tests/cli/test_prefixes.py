@@ -6,16 +6,15 @@ import csv
 import ipaddress
 import json
 import re
-import resource
-import signal
-import subprocess
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 import geolookup
-from tests.cli.program import refusal, refused, run, started
+from tests.cli.program import refusal, refused, run
 from tests.conftest import build_at
+from tests.damage import limited_files
 from tests.datasets import SMALL
 from tests.internals.prefixes import SYNTAXES
 from tests.own_sources import own_dataset
@@ -41,14 +40,9 @@ def test_formats_have_the_same_prefixes(sample: geolookup.Engine) -> None:
     rows = csv.DictReader(run("prefixes", *question, "--format", "csv").stdout.splitlines())
     assert [row["network"] for row in rows] == expected
     ranges = run("prefixes", *question, "--format", "range").stdout.splitlines()
-    covered = [
-        network
-        for address_range in ranges
-        for network in ipaddress.summarize_address_range(
-            *map(ipaddress.ip_address, address_range.split("-"))
-        )
-    ]
-    assert [str(item) for item in covered] == expected
+    ends = [map(ipaddress.ip_address, item.split("-")) for item in ranges]
+    covered = chain.from_iterable(ipaddress.summarize_address_range(*pair) for pair in ends)
+    assert [*map(str, covered)] == expected
 
 
 def test_values(sample: geolookup.Engine) -> None:
@@ -135,28 +129,12 @@ def test_the_options_of_an_export_and_standard_output(tmp_path: Path) -> None:
     assert done.stdout == f"{header}\n{row}\n"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["csv", "parquet", "mmdb"])
 def test_a_full_disk_leaves_the_old_output(name: str, tmp_path: Path) -> None:
-    """A limit on the size of files stands for the disk."""
     output = tmp_path / "out"
     command = (*EXPORT, name, "--output", str(output))
     assert run(*command).returncode == 0
     before = sorted((path, path.stat().st_ino) for path in tmp_path.rglob("*"))
-    with started(
-        *command,
-        "--force",
-        env={"PYTHONDONTWRITEBYTECODE": "1"},  # Python would keep bytecode that is cut, too
-        stderr=subprocess.PIPE,
-        preexec_fn=_limit_files,
-    ) as process:
-        _, told = process.communicate(timeout=60)
-    assert process.returncode == 2, told
-    assert told.startswith(f"geolookup: {output}".encode())
-    assert told.count(b"\n") == 1, told
+    with limited_files(1 << 13):
+        assert refusal(*command, "--force").startswith(str(output))
     assert sorted((path, path.stat().st_ino) for path in tmp_path.rglob("*")) == before
-
-
-def _limit_files() -> None:
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 13, 1 << 13))

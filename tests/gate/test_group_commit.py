@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from threading import Event
 from unittest.mock import Mock
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError, RateLimitError
+from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError
 from geolookup.gate import Accounts, open_accounts
 from tests.gate.conftest import SECOND, FakeClock, Open, counted, outcomes
 from tests.gate.turns import decisions, together
@@ -27,38 +28,33 @@ def in_file(file: Path, plans: Path, clock: FakeClock) -> Iterator[Accounts]:
         yield accounts
 
 
+#: Accounts by name, with two keys each; their names begin with their plans.
+ACCOUNTS = ["tiny", "tiny 2", "mid", "endless"]
+KEYS = st.sampled_from([*ACCOUNTS * 3, *(f"{name}, other key" for name in ACCOUNTS), "wrong", None])
+
+
 @settings(
-    max_examples=scaled(8, 40),
+    max_examples=scaled(15, 80),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(
-    turns=st.lists(
-        st.tuples(
-            st.integers(0, 2 * SECOND),
-            st.lists(st.sampled_from(["tiny", "mid", "endless", "wrong", None]), max_size=12),
-        ),
-        max_size=6,
-    )
-)
+@given(turns=st.lists(st.tuples(st.integers(0, 2 * SECOND), st.lists(KEYS, max_size=30))))
 def test_a_turn_is_as_its_requests_one_by_one(
     worker: Open, clock: FakeClock, turns: list[tuple[int, list[str | None]]]
 ) -> None:
-    accounts, name = worker(), f"account {clock.now}"
-    names = ("tiny", "mid", "endless")
-    keys: list[dict[str | None, str | None]] = [
-        {plan: accounts.create_key(f"{name} {plan} {way}", plan) for plan in names}
-        for way in ("together", "alone")
-    ]
+    accounts, stamp = worker(), str(clock.now)
+    first, second = dict[str | None, str](), dict[str | None, str]()
+    for name, way in product(ACCOUNTS, (first, second)):
+        for key in (name, f"{name}, other key"):
+            way[key] = accounts.create_key(f"{name} {id(way)} {stamp}", name.split()[0])
     gate = GroupCommit[int](accounts)
-    for later, plans in turns:
+    for later, keys in turns:
         clock.now += later
-        first, second = ([of.get(plan, plan) for plan in plans] for of in keys)
-        assert together(gate, first) == outcomes(accounts, second)
+        actual = together(gate, [first.get(key, key) for key in keys])
+        assert actual == outcomes(accounts, [second.get(key, key) for key in keys])
     clock.now += 10 * SECOND
-    used = {row.name: row.used for row in accounts.usage()}
-    for plan in ("tiny", "mid"):
-        assert used[f"{name} {plan} together"] == used[f"{name} {plan} alone"]
+    rows = [row for row in accounts.usage() if row.name.endswith(stamp)]
+    assert [row.used for row in rows[::2]] == [row.used for row in rows[1::2]]
 
 
 def test_a_turn_asks_the_store_once(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,23 +106,6 @@ def test_a_valid_key_does_not_wait_for_strangers(
     asyncio.run(flooded())
 
 
-def test_a_refusal_among_many_is_of_its_account_alone(worker: Open, clock: FakeClock) -> None:
-    accounts = worker()
-    for count in (2, 5, scaled(40, 600)):
-        names = [f"account {count} {number}" for number in range(count)]
-        keys = [accounts.create_key(name, "tiny" if name[-1] == "1" else "mid") for name in names]
-        gate = GroupCommit[int](accounts)
-        assert together(gate, keys) == [None] * len(keys)
-        at_rate = [key for key, name in zip(keys, names, strict=True) if name[-1] == "1"]
-        for key in at_rate:
-            assert outcomes(accounts, [key] * 3) == [None, None, RateLimitError]
-        clock.now += SECOND // 2
-        expected = [RateLimitError if key in at_rate else None for key in keys]
-        assert together(gate, keys) == expected
-        used = {row.name: row.used for row in accounts.usage()}
-        assert [used[name] for name in names] == [2 if value is None else 3 for value in expected]
-
-
 def test_a_store_on_this_machine_decides_at_once(in_file: Accounts) -> None:
     gate, answers = GroupCommit[int](in_file), list[object]()
     gate.admit([in_file.create_key("Acme", "tiny")], [7], lambda *decided: answers.append(decided))
@@ -144,15 +123,6 @@ def test_a_cached_refusal_does_not_wait_for_a_remote_store(
     refused = [unknown, None, "malformed"]  # no event loop is running: nothing can be asked
     gate.admit(refused, [1, 2, 3], lambda _, errors: answers.extend(map(type, errors)))
     assert answers == [InvalidKeyError, MissingKeyError, InvalidKeyError]
-
-
-def test_two_keys_of_an_account_are_decided_in_their_order(worker: Open) -> None:
-    accounts = worker()
-    first, second = (accounts.create_key("Acme", "tiny") for _ in range(2))
-    (rate,) = (accounts.plans[key.plan].rate for key in accounts.keys()[:1])
-    keys = [first, second] * rate
-    expected = [None] * rate + [RateLimitError] * rate
-    assert together(GroupCommit[int](accounts), keys) == expected
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError(), AccountsError("store", "gone", "wait")])

@@ -21,7 +21,6 @@ from tests.internals.gate import (
     GONE,
     Decision,
     Key,
-    NewKey,
     Plan,
     Requests,
     audit,
@@ -79,7 +78,7 @@ def account(accounts: Worker) -> int:
     """Make an account and return its number in the store."""
     name = f"account {next(_names)}"
     digest = name.encode().ljust(32, b".")
-    new = NewKey(digest, "live", name, "tiny", START, None)
+    new = Key(digest, "live", 0, name, "tiny", START, None)
     accounts.store.add(new, audit.creation(new))
     (key,) = accounts.store.find([digest])
     assert isinstance(key, Key)

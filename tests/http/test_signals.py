@@ -6,10 +6,7 @@ import http.client
 import json
 import shutil
 import signal
-import socket
 import threading
-from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -19,7 +16,7 @@ import pytest
 from geolookup import publish
 from tests.conftest import build_at
 from tests.datasets import SMALL
-from tests.http.serving import PATH, Server, Store, serving
+from tests.http.serving import PATH, Server, Store, connection_to, serving
 from tests.internals.history import rollback
 from tests.servers import PATIENCE
 from tests.store.numbered import numbered
@@ -28,22 +25,18 @@ from tests.store.numbered import numbered
 class Load:
     """Threads with a kept connection each, while in use as a context.
 
-    ``outcomes`` counts statuses, ``broken`` requests that were sent and not
-    answered. A thread that is told to leave connects anew, and stops if nobody
-    listens: it has sent no request then.
+    ``answers`` are status, generation and country of 8.8.8.8, ``broken`` requests that were sent
+    and not answered. A thread that is told to leave connects anew, and stops if nobody listens: it
+    has sent no request then.
     """
 
-    def __init__(self, server: Server, key: str, threads: int = 4) -> None:
-        self.outcomes: Counter[int] = Counter()
-        self.generations: Counter[str] = Counter()
+    def __init__(self, server: Server, key: str) -> None:
+        self.answers: list[tuple[int, str, str]] = []
         self.broken: list[Exception] = []
-        #: which country was said for the address, by the generation that the headers name
-        self.said: set[tuple[str, str]] = set()
         self.told_to_leave = 0
-        self.last = ""
         self._server, self._headers = server, {"X-API-Key": key}
         self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._run) for _ in range(threads)]
+        self._threads = [threading.Thread(target=self._run) for _ in range(3)]
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -51,22 +44,23 @@ class Load:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Stop asking; requests in progress end."""
         self._stop.set()
         for thread in self._threads:
             thread.join()
 
-    def count(self, more: int) -> Callable[[], bool]:
-        """Return whether so many more answers have come than now, or one did not."""
-        wanted = self.outcomes.total() + more
-        return lambda: bool(self.broken) or self.outcomes.total() >= wanted
+    def until_answers_of(self, generation: str, count: int = 40) -> None:
+        """Wait for many more answers, the last one of a generation; or for a broken request."""
+        wanted = len(self.answers) + count
+        self._server.becomes(
+            lambda: (
+                self.broken
+                or (len(self.answers) >= wanted and self.answers[-1][1].startswith(generation))
+            )
+        )
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            line = http.client.HTTPConnection("127.0.0.1", self._server.port, timeout=20)
+            line = http.client.HTTPConnection("127.0.0.1", self._server.port, timeout=PATIENCE)
             try:
                 line.connect()
             except ConnectionRefusedError:
@@ -75,7 +69,6 @@ class Load:
                 self._ask_on(line)
             except (OSError, http.client.HTTPException) as error:
                 self.broken.append(error)
-                return
             finally:
                 line.close()
 
@@ -83,13 +76,9 @@ class Load:
         while not self._stop.is_set():
             line.request("GET", f"{PATH}?ip=8.8.8.8", headers=self._headers)
             answer = line.getresponse()
-            body = answer.read()
+            country = json.loads(answer.read())["data"]["location"]["country_code"]
             generation = str(answer.getheader("x-dataset-generation"))
-            self.outcomes[answer.status] += 1
-            self.generations[generation] += 1
-            self.last = generation
-            if answer.status == 200:
-                self.said.add((generation, json.loads(body)["data"]["location"]["country_code"]))
+            self.answers.append((answer.status, generation, country))
             if answer.will_close:
                 self.told_to_leave += 1
                 return
@@ -99,28 +88,25 @@ class Load:
 def test_a_drain_under_load_breaks_no_request_off(own_store: Store, tmp_path: Path) -> None:
     key = own_store.key()
     # It drains until SIGINT ends it.
-    with (
-        serving(own_store, tmp_path, workers=2, drain=3600.0, ended=0) as server,
-        Load(server, key) as load,
-    ):
-        server.becomes(load.count(60))
-        server.process.send_signal(signal.SIGTERM)
-        # Clients told to leave come back until nobody listens.
-        server.becomes(lambda: load.told_to_leave or load.broken)
-        server.until_ready(503)
-        assert server.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 200
-        load.stop()
+    with serving(own_store, tmp_path, workers=2, ended=0, drain=3600) as server:
+        with Load(server, key) as load:
+            load.until_answers_of("")
+            server.process.send_signal(signal.SIGTERM)
+            # Clients told to leave come back until nobody listens.
+            server.becomes(lambda: load.told_to_leave or load.broken)
+            server.until_ready(503)
+            assert server.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 200
         server.process.send_signal(signal.SIGINT)
         server.process.wait(PATIENCE)
     assert load.broken == []
-    assert set(load.outcomes) == {200}
+    assert {status for status, *_ in load.answers} == {200}
 
 
 def test_idle_connections_do_not_hold_the_end_up(own_store: Store, tmp_path: Path) -> None:
-    with serving(own_store, tmp_path, drain=0.0) as server:
-        idle = socket.create_connection(("127.0.0.1", server.port))
-    assert server.process.returncode == 0
-    idle.close()
+    with serving(own_store, tmp_path, drain=0) as server:
+        idle = connection_to(server.port)
+    with idle:
+        assert server.process.returncode == 0
 
 
 def test_sighup_takes_up_plans_and_no_bad_file(own_store: Store, tmp_path: Path) -> None:
@@ -143,46 +129,32 @@ def test_sighup_takes_up_plans_and_no_bad_file(own_store: Store, tmp_path: Path)
         server.becomes(lambda: server.ask("?ip=8.8.8.8", small).status == 200)
 
 
-@pytest.fixture
-def datasets(tmp_path: Path) -> dict[str, str]:
-    """Two datasets in a store; the country of 8.8.8.8 by generation."""
+@pytest.mark.long
+def test_generations_under_load(own_store: Store, tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     new, _ = build_at(tmp_path / "new", {"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
-    store = tmp_path / "store"
-    published = publish(new, store), publish(SMALL, store)
-    return dict(zip((str(result.generation) for result in published), ("FR", "US"), strict=True))
-
-
-@pytest.mark.long
-def test_generations_under_load(own_store: Store, tmp_path: Path, datasets: dict[str, str]) -> None:
-    store = tmp_path / "store"
+    store, key = tmp_path / "store", own_store.key()
+    generations = [publish(dataset, store).generation for dataset in (new, SMALL)]
     # One of the two knows the country only.
     options = ("--dataset", str(store), "--watch", "0.05")
-    key = own_store.key()
     with serving(own_store, tmp_path, *options, workers=2, allow_lost_fields=1) as server:
-        with Load(server, key, threads=2) as load:
+        with Load(server, key) as load:
             for _ in range(4):
                 for change in (rollback, partial(publish, SMALL)):
-                    installed, more = change(store).generation, load.count(20)
-                    server.becomes(lambda: more() and load.last == installed)  # noqa: B023
+                    load.until_answers_of(str(change(store).generation))
         # Without a request, too: who publishes waits until the metric names the new generation.
         line = f'geolookup_dataset_workers{{generation="{rollback(store).generation}"}} 2'
         server.becomes(lambda: line in server.show("/metrics").body.decode())
     assert load.broken == []
-    assert set(load.outcomes) == {200}
-    assert load.said == set(datasets.items())
+    expected = zip((200, 200), generations, ("FR", "US"), strict=True)
+    assert set(load.answers) == set(expected)
     assert load.told_to_leave == 0
 
 
 def test_data_too_old_are_tagged(own_store: Store, tmp_path: Path) -> None:
-    old, store = numbered(tmp_path / "old", 1, date="2020-01-01"), tmp_path / "store"
-    publish(old, store)
+    old = str(numbered(tmp_path / "old", 1, date="2020-01-01"))
     header = [("X-API-Key", own_store.key())]
-    options = ("--dataset", str(store), "--max-age", "30d", "--on-stale", "tag")
+    options = ("--dataset", old, "--max-age", "30d", "--on-stale", "tag")
     with serving(own_store, tmp_path, *options) as server:
-        assert server.ask("?ip=8.8.8.8", header).headers["x-dataset-stale"] == "true"
-        publish(numbered(tmp_path / "undated", 2), store)
-        server.process.send_signal(signal.SIGHUP)
-        server.until("answering from generation", times=2)
         answer = server.ask("?ip=8.8.8.8", header)
         assert (answer.status, answer.headers["x-dataset-stale"]) == (200, "true")

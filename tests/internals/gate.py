@@ -16,7 +16,6 @@ from geolookup.gate.account_store import (
     Clock,
     Decision,
     Key,
-    NewKey,
     Requests,
     Store,
     wall_clock,
