@@ -155,9 +155,7 @@ class _Answers:
             inputs, rows = pa.record_batch([encoded.dictionary], ["column"]), encoded.indices
         # Of several generations, one block at a time: they count rows, and have threads.
         with self._lock if self._options.as_of_column else nullcontext():
-            answers = next(self._enricher.batches([inputs]), None)
-        if answers is None:
-            answers = self._enricher.schema(inputs.schema).empty_table().to_batches()[0]
+            (answers,) = self._enricher.batches([inputs])
         self._check_members(batch)
         columns = map(pa.Array.cast, answers.columns, self.new.types)
         codes, is_known = (of if rows is None else of.take(rows) for of in answers.columns[-2:])
