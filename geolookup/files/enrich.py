@@ -13,7 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Literal
@@ -155,9 +155,7 @@ class _Answers:
             inputs, rows = pa.record_batch([encoded.dictionary], ["column"]), encoded.indices
         # Of several generations, one block at a time: they count rows, and have threads.
         with self._lock if self._options.as_of_column else nullcontext():
-            answers = next(self._enricher.batches([inputs]), None)
-        if answers is None:
-            answers = self._enricher.schema(inputs.schema).empty_table().to_batches()[0]
+            (answers,) = self._enricher.batches([inputs])
         self._check_members(batch)
         columns = map(pa.Array.cast, answers.columns, self.new.types)
         codes, is_known = (of if rows is None else of.take(rows) for of in answers.columns[-2:])
@@ -247,10 +245,11 @@ def enrich_file(
                 return answered, sink.render(batch, answered.new, answered.rows)
 
             try:
-                for answered, rendered in rows.run(work):
-                    _count(counts, invalid, answered)
-                    sink.write(rendered)
-                    progress.show(counts.rows, rows.fraction(counts.rows))
+                with closing(rows.run(work)) as results:
+                    for answered, rendered in results:
+                        _count(counts, invalid, answered)
+                        sink.write(rendered)
+                        progress.show(counts.rows, rows.fraction(counts.rows))
             finally:
                 progress.clear()
             sink.close()

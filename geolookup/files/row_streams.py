@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -102,7 +102,7 @@ class Rows:
         """Yield the rows; raises TableFileError as ``run`` does."""
         return self.run(lambda batch: batch)
 
-    def run(self, work: Callable[[pa.RecordBatch], _R], threads: int | None = None) -> Iterator[_R]:
+    def run(self, work: Callable[[pa.RecordBatch], _R]) -> Generator[_R, None, None]:
         """Yield the result of ``work`` for each batch, in order; threads compute it in advance.
 
         Raises TableFileError for a bad file, and for an error of ``work`` about a row, which has a

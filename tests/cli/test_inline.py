@@ -32,6 +32,7 @@ def test_files(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(TEXT))
     for path in (plain, packed):
         assert pipe("annotate", str(path)).stdout == TAGGED
+        assert pipe("annotate", data=path.read_bytes()).stdout == TAGGED  # the bytes show it
     packed.write_bytes(gzip.compress(random.Random(1).randbytes(1 << 21))[:-100])
     done = pipe("annotate", str(packed))
     assert done.returncode == 2

@@ -219,6 +219,11 @@ WRONG: list[tuple[str, bytes, str]] = [
     ("a.csv", b"ip,n\n8.8.8.8,1\n8.8.8.8,1,2\n", "a.csv, row 3: 3 cells where the header"),
     ("a.csv", b"ip,n\n" + b"8.8.8.8,1\n" * 500_000 + b"8.8.8.8\n", "a.csv, row 500002: 1 cells"),
     ("a.csv", b'ip,n\n8.8.8.8,1\n8.8.8.8,"2\n', "a.csv, row 3: a quote is never closed"),
+    (
+        "a.csv",
+        b'ip,n\n8.8.8.8,"' + b"x" * (20 << 20) + b'"\n',
+        "a.csv, row 2: a line or record of more than 16,777,216 bytes; close the quote of its cell",
+    ),
     ("a.csv", b"", "a.csv: is empty"),
     ("a.csv", gzip.compress(b"", mtime=0), "a.csv: this looks like gzip, not CSV; give"),
     ("a.csv", "ip\n8.8.8.8\n".encode("utf-16"), "a.csv: this looks like UTF-16, not CSV; con"),

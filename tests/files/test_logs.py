@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.cli.program import refusal, run
 from tests.files.tables import packed
+from tests.internals.files import SHAPES, ReadOptions, open_table, table_file
 
 TIME = "[10/Oct/2000:13:55:36 -0700]"
 REQUEST = r'"GET /\"a\x22 HTTP/1.1"'
@@ -97,22 +104,52 @@ def test_fields_and_malformed_lines(tmp_path: Path) -> None:
         assert closing.startswith("10 rows, 4 located, 0 unknown, 6 invalid")
 
 
-def test_lines_with_and_without_escapes_are_split_alike(tmp_path: Path) -> None:
-    path = tmp_path / "a.log"
-    plain = f'8.8.8.8 - joe {TIME} "GET /a HTTP/1.1" 200 2326 "https://a.example/?q=1,2" "x/5"'
-    escaped = plain.replace("/a HTTP", r"/\" HTTP")
-    for host in ("", "shop.example "):
-        lines = f"{host}{plain} 0.1 x", f"{host}{escaped} 0.1 x", f"{host}{plain}", "x"
-        (first, second, third, wrong), _ = read(path, "\n".join(lines))
-        changed = {"request": "GET /a HTTP/1.1", "rest": "0.1 x", "user_agent": "x/5"}
-        assert {name: first[name] for name in FIRST} == {**FIRST, **changed}
-        assert first.get("host", "") == host.strip()
-        assert second == {**first, "request": r"GET /\" HTTP/1.1"}
-        assert third == {**first, "rest": ""}
-        assert (wrong["malformed"], wrong["ip"]) == ("x", "")
-        for ident, user in (("[x", "[joe"), ("x", '"joe"'), ('"', '""')):
-            (row,), _ = read(path, host + plain.replace("- joe", f"{ident} {user}"))
-            assert (row["ident"], row["user"], row["status"]) == (ident, user, "200")
+#: Values of each part of a line, the usual one first.
+_PARTS = (
+    ("8.8.8.8", "10.0.0.1, 8.8.8.8", "1.1.1.1,10.0.0.1", "-", "8.8.8.8,", ""),
+    (" - ", " id ", " [x ", ' " ', " ", "  "),
+    ("-", "joe", '"joe"', '""', "jo]", "a b"),
+    (f" {TIME} ", " [1/Oct/2000:13:55:36 +0000] ", " [10/Okt/2000:13:55:36 -0700] ", " [] ", " x "),
+    ('"GET / HTTP/1.1"', r'"GET \" x"', '"-"', '""', '"a b, c d"', '"a "q" b"', "GET"),
+    (" 200 ", " 404 ", " - ", " 2000 ", " 20x ", "  "),
+    ("0", "12", "-", "007", "9" * 18, "9" * 19, "+5", "0x1", ""),
+    (' "-" ', ' "https://a/?q=1,2" ', ' "" ', r' "a\\" ', " - ", " "),
+    ('"-"', r'"x/5 (\"x\")"', '"a b"', '"é"', '""', "x"),
+    ("", ' "10.0.0.1"', "x", "  a  b", ' "', ","),
+)
+_LINES = st.tuples(*(st.sampled_from((*parts[:1] * 9, *parts)) for parts in _PARTS)).map("".join)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(lines=st.lists(_LINES | st.sampled_from(("", "x", " \t", "\v8.8.8.8", "\\", '"'))))
+def test_fields_are_the_groups_of_the_pattern(shape: str, lines: list[str]) -> None:
+    """Of usual lines, which no pattern reads, too."""
+    host = "a.example:80 " if "vhost" in shape else ""
+    text = "".join(f"{host}{line}\r\n" for line in lines)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.log"
+        path.write_bytes(text.encode())
+        with open_table(table_file(str(path), shape, ""), ReadOptions("a", ("ip",), "typed")) as of:
+            rows = [row for batch in of.batches() for row in batch.to_pylist()]
+    stripped = [line.strip(" \t\v\r") for line in text.split("\n")]
+    assert rows == [_expected(shape, line) for line in stripped if line]
+
+
+def _expected(shape: str, line: str) -> dict[str, Any]:
+    match = re.search(SHAPES[shape], line)
+    groups: dict[str, Any] = match.groupdict() if match else dict.fromkeys(_names(shape))
+    try:
+        groups["time"] = datetime.strptime(groups["time"], "%d/%b/%Y:%H:%M:%S %z").astimezone(UTC)
+    except (TypeError, ValueError):
+        return {**dict.fromkeys(groups), "malformed": line}
+    absent = {name for name, value in groups.items() if value == "-" and name != "ip"}
+    groups |= dict.fromkeys(absent) | {"rest": groups["rest"] or None, "malformed": None}
+    numbers = {name: int(groups[name]) for name in ("status", "size") if groups[name]}
+    return groups | numbers
+
+
+def _names(shape: str) -> list[str]:
+    return list(re.compile(SHAPES[shape]).groupindex)
 
 
 def test_shapes(tmp_path: Path) -> None:
