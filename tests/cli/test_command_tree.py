@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import click
 from click.testing import CliRunner, Result
 
 from docs._site.commands import lists as command_lists
@@ -138,3 +139,12 @@ def test_help_and_the_version_are_also_commands() -> None:
         assert run("help", *name.split()).stdout == run(*name.split(), "--help").stdout
     assert run("version").stdout == run("--version").stdout
     assert "no command 'lokup'" in refusal("help", "lokup")
+
+
+def test_a_command_has_few_options() -> None:
+    """At most 16; a service has 20."""
+    counts = {
+        name: sum(isinstance(item, click.Option) for item in command.params)
+        for name, command in ALL.items()
+    }
+    assert {name: n for name, n in counts.items() if n > (20 if name == "serve" else 16)} == {}

@@ -58,6 +58,15 @@ def test_standard_output_has_the_format_of_the_input(tmp_path: Path) -> None:
     assert line == "-: a stream has no suffix; name the format by --output-format"
 
 
+def test_the_number_of_threads_is_of_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n", "utf-8")
+    for threads, status in (("1", 0), ("none", 2), ("0", 2)):
+        args = ("enrich", str(tmp_path / "a.csv"), "-o", "-", "-f", "country")
+        done = run(*args, env={"GEOLOOKUP_THREADS": threads})
+        assert done.returncode == status
+        assert ("GEOLOOKUP_THREADS is" in done.stderr) is bool(status)
+
+
 def test_the_input_is_never_the_output(tmp_path: Path) -> None:
     source, symbolic, hard = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv"))
     source.write_text("ip\n8.8.8.8\n", encoding="utf-8")
