@@ -43,7 +43,7 @@ def line_text(text: str) -> str:
     return escaped.translate({code: ascii(chr(code))[1:-1] for code in CONTROLS})
 
 
-def number_text(count: int) -> str:
+def number_text(count: float) -> str:
     """Return a count for people: ``12,345``; from 10^15 on ``2^64``, or two digits: ``3.4e38``."""
     if count < _LONG:
         return f"{count:,}"

@@ -58,7 +58,8 @@ def print_answers(
             failed = block.answer(lines, second)
         finally:  # also the answers before a damaged row
             answers = Answers(lines.take(), block, second)
-            _print(show(answers))
+            sys.stdout.buffer.write(show(answers))
+            sys.stdout.buffer.flush()
         # A table names the error, and JSON has an envelope for each argument.
         if failed and (form == "csv" or (form == "json" and block.is_lines)):
             for line in islice(_failures(answers), max(_NAMED - reported, 0)):
@@ -100,11 +101,6 @@ def _hint(argument: str, *, clean: bool) -> str:
         return "an address with more text around it; pass --clean"
     is_name = _NAME.fullmatch(argument)
     return "neither an address nor a file; host names are not resolved" if is_name else ""
-
-
-def _print(answers: bytes) -> None:
-    sys.stdout.buffer.write(answers)
-    sys.stdout.buffer.flush()
 
 
 def _failures(answers: Answers) -> Iterator[str]:

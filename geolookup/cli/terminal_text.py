@@ -74,20 +74,6 @@ def _width(letter: str) -> int:
     return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
 
 
-def _pad(text: str, width: int) -> str:
-    return text + " " * (width - width_of(text))
-
-
-def _shorten(text: str, width: int, encoding: str) -> str:
-    """Return text that fits a width; an ellipsis marks the cut."""
-    if width_of(text) <= width:
-        return text
-    ellipsis = "…" if _can_write("…", encoding) else "..."
-    while text and width_of(text) + len(ellipsis) > width:
-        text = text[:-1]
-    return text.rstrip() + ellipsis
-
-
 def has_colours() -> bool:
     """Return whether the output is a terminal on which colours are wanted (no-color.org)."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
@@ -140,7 +126,8 @@ class Table:
 
     def short_text(self, text: str) -> str:
         """Return a text that was looked up, shortened to the longest address."""
-        return _shorten(line_text(text), _LONGEST, self.encoding)
+        line = line_text(text)
+        return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
     def _encodable(self, cells: Iterable[str]) -> list[str]:
         return [in_charset(line_text(cell), self.encoding) for cell in cells]
@@ -161,7 +148,11 @@ class Table:
             yield from lines
 
     def _columns(self, cells: Sequence[str]) -> str:
-        return _GAP.join(map(_pad, cells, self._widths)).rstrip()
+        padded = (
+            cell + " " * (width - width_of(cell))
+            for cell, width in zip(cells, self._widths, strict=True)
+        )
+        return _GAP.join(padded).rstrip()
 
     def _flowing(self, cells: list[str]) -> Iterator[str]:
         """Yield lines that are filled with cells; those after the first are indented."""
@@ -173,7 +164,7 @@ class Table:
                 line += _GAP + cell
             else:
                 yield line
-                line = _shorten(_INDENT + cell, self._limit, self.encoding)
+                line = _INDENT + cell
         yield line
 
     def _style(self, text: str, **attributes: Any) -> str:

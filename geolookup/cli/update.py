@@ -35,12 +35,6 @@ _SHORTEST = 0.1
     help="Update again and again, at this interval, such as 60s or 1d, until Ctrl-C or SIGTERM.",
 )
 @click.option(
-    "--jitter",
-    metavar="TIME",
-    type=time(),
-    help="Random delay of up to TIME after each interval. [default: a tenth of --every]",
-)
-@click.option(
     "--if-older",
     metavar="AGE",
     help="Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",

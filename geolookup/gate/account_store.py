@@ -106,7 +106,7 @@ class Store(Protocol):
     def now(self) -> int:
         """Return the time of the store's clock, Unix microseconds."""
 
-    def find(self, digests: Sequence[bytes]) -> list[Key | AccountsError | None]:
+    def find(self, digests: Sequence[bytes]) -> Sequence[Key | AccountsError | None]:
         """Return the key with each digest, in one round trip: None if unknown, or its problem."""
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:

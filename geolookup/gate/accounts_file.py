@@ -4,9 +4,6 @@ Strategy: a connection stays with the file that it opened, whatever its path nam
 the inodes of the file and its log are noted when it is opened, and compared with those at the
 path before each use. A log that belongs to a replaced file must not be applied to the new one:
 SQLite finds a log by its name only, so the old one is removed before the new file is opened.
-
-SQLite writes the log back when it is long. The request that finds it so waits for the disk: one of
-32,000, for tens of milliseconds.
 """
 
 from __future__ import annotations
@@ -22,7 +19,8 @@ from geolookup.filesystem.atomic import fsync
 from geolookup.gate.accounts_schema import PAGE, check_version, is_empty
 from geolookup.gate.store_url import split
 
-#: Pages of a long log; each change logs one or two. SQLite's own 1,000 would cost a tenth of time.
+#: Pages of a log that SQLite writes back. The request that finds it so long waits for the disk: one
+#: of some 10,000, for up to a tenth of a second. SQLite's own 1,000 would cost a tenth of all time.
 _CHECKPOINT = 32_000
 #: The write-ahead log and its index, by the end of their names.
 _LOG = ("-wal", "-shm")

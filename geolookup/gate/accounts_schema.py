@@ -66,6 +66,7 @@ CREATE TABLE log (
     detail TEXT {_text("detail")});
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {_VERSION}"""
+_COUNTS = "SELECT (SELECT count(*) FROM account), (SELECT count(*) FROM key)"
 _UNCOUNTED = "SELECT 1 FROM account WHERE id NOT IN (SELECT account FROM run)"
 #: Texts that SQL cannot check, and the rule of each.
 _TEXTS: dict[str, Callable[[object], bool]] = {
@@ -108,8 +109,8 @@ def check_schema(db: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError(problem)
 
 
-def check_content(db: sqlite3.Connection) -> None:
-    """Raise sqlite3.Error unless a database is a whole accounts file with valid rows."""
+def check_content(db: sqlite3.Connection) -> str:
+    """Return the numbers of accounts and keys as text; sqlite3.Error unless all rows are valid."""
     check_version(db)
     check_schema(db)
     (report,) = db.execute("PRAGMA integrity_check(1)").fetchone()
@@ -123,6 +124,8 @@ def check_content(db: sqlite3.Connection) -> None:
         for (text,) in db.execute(texts):
             if not is_valid(text):
                 raise sqlite3.DatabaseError(f"geolookup does not write {short_repr(text)}")
+    accounts, keys = db.execute(_COUNTS).fetchone()
+    return f"accounts: {accounts:,}, keys: {keys:,}"
 
 
 @cache

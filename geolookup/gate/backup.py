@@ -51,8 +51,7 @@ def back_up(url: str, output: Path, *, force: bool = False) -> str:
         ):
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
-            check_content(target)
-            return _summary(target)
+            return check_content(target)
 
 
 def restore(url: str, backup: Path) -> str:
@@ -64,18 +63,11 @@ def restore(url: str, backup: Path) -> str:
     """
     live = AccountsFile(url)
     with _errors_of(str(backup), _BACKUP), _private_copy(backup) as source:
-        check_content(source)
-        content = _summary(source)
+        content = check_content(source)
         entry = audit.restoration(f"from {backup.absolute()}, {content}")
         with _errors_of(live.path, _LIVE), closing(live.open(create=True)) as target:
             _replace(source, target, entry)
     return content
-
-
-def _summary(db: sqlite3.Connection) -> str:
-    counted = "SELECT (SELECT count(*) FROM account), (SELECT count(*) FROM key)"
-    accounts, keys = db.execute(counted).fetchone()
-    return f"accounts: {accounts:,}, keys: {keys:,}"
 
 
 def _replace(source: sqlite3.Connection, target: sqlite3.Connection, entry: Entry) -> None:

@@ -48,8 +48,6 @@ _USAGE = (
 _FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
 #: Seconds that a locked file is remembered.
 _REMEMBERED = 1.5
-#: The bits of an error code of SQLite without those that refine it.
-_PRIMARY = 0xFF
 #: Connections of parent processes, kept open: closing one would drop the parent's file locks.
 _of_parents: list[sqlite3.Connection] = []
 
@@ -71,16 +69,12 @@ class SQLiteStore:
         self._connection: sqlite3.Connection | None = None
         self._outage = Outage(_REMEMBERED)
 
-    def find(self, digests: Sequence[bytes]) -> list[Key | AccountsError | None]:
+    def find(self, digests: Sequence[bytes]) -> list[Key | None]:
         """Return the key with each digest; see ``Store``."""
-        rows = self._run(_rows, digests)
-        return [self._found(rows.get(digest)) for digest in digests]
-
-    def _found(self, row: _Row | None) -> Key | AccountsError | None:
-        try:
-            return None if row is None else _key(row)
-        except sqlite3.Error as error:
-            return self._file.unusable(str(error))
+        statement = f"{_KEY} WHERE digest IN ({', '.join('?' * len(digests))})"
+        keys = self._run(lambda db: [_key(row) for row in db.execute(statement, digests)])
+        by_digest = {key.digest: key for key in keys}
+        return [by_digest.get(digest) for digest in digests]
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts in one transaction; see ``Store``."""
@@ -227,15 +221,9 @@ class SQLiteStore:
 
 
 def _busy(error: sqlite3.Error) -> bool:
-    """Return whether SQLite reports a locked file."""
-    code: int = getattr(error, "sqlite_errorcode", 0)  # absent if SQLite did not raise it
-    # SQLITE_BUSY_SNAPSHOT is 517 = 0x205: its low byte is SQLITE_BUSY, 5.
-    return code & _PRIMARY == sqlite3.SQLITE_BUSY
-
-
-def _rows(db: sqlite3.Connection, digests: Sequence[bytes]) -> dict[bytes, _Row]:
-    statement = f"{_KEY} WHERE digest IN ({', '.join('?' * len(digests))})"
-    return {row[0]: row for row in db.execute(statement, digests)}
+    """Return whether SQLite reports a locked file; SQLITE_BUSY_SNAPSHOT is one kind."""
+    name: str = getattr(error, "sqlite_errorname", "")  # absent if SQLite did not raise it
+    return name.startswith("SQLITE_BUSY")
 
 
 def _key(row: _Row) -> Key:

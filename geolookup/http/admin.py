@@ -17,8 +17,6 @@ from contextlib import suppress
 from http import HTTPStatus
 from threading import Thread
 
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
-
 from geolookup.errors import SettingsError
 from geolookup.http.checks import bound
 from geolookup.http.metrics import exposition
@@ -32,6 +30,8 @@ from geolookup.updates.state import read_state
 DEADLINE = 5.0
 #: Open connections.
 CONNECTIONS = 256
+#: Of every page: of Prometheus' text format.
+_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Admin:
@@ -84,7 +84,7 @@ class Admin:
             status, body = self._page(request[2])
         lines = (
             f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
-            f"Content-Type: {CONTENT_TYPE_PLAIN_0_0_4}",
+            f"Content-Type: {_CONTENT_TYPE}",
             f"Content-Length: {len(body)}",
             "Connection: close\r\n\r\n",
         )

@@ -27,7 +27,7 @@ from geolookup.http.answers import (
     Answers,
 )
 from geolookup.http.cors import Origins
-from geolookup.http.requests import forwarding_lines, has_host, ip_parameter, only_line
+from geolookup.http.requests import forwarding_lines, ip_parameter, only_line
 from geolookup.http.shared import Slot
 
 if TYPE_CHECKING:  # Granian is optional
@@ -93,7 +93,9 @@ class Application:
 
     def _early_answer(self, scope: Scope, headers: object) -> Answer | None:
         """Return the answer to a request that needs no key; None for a lookup."""
-        if not has_host(scope, headers):
+        host = only_line(headers, "host")
+        # RFC 9112, section 3.2: one host; HTTP/1.0 may leave it out.
+        if not host and (host is not None or scope.http_version == "1.1"):
             return BAD_REQUEST
         if scope.path != PATH:
             return NOT_FOUND

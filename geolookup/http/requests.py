@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote_plus
-
-if TYPE_CHECKING:  # Granian is optional
-    from granian.rsgi import Scope
 
 #: Granian's annotations lack ``get_all``.
 Headers = Any
@@ -32,13 +29,6 @@ def only_line(headers: Headers, name: str) -> str | None:
     if len(lines) == 1 and headers.get(name) is not None:
         return lines[0]
     return "" if name in headers else None
-
-
-def has_host(scope: Scope, headers: Headers) -> bool:
-    """Return whether a request states one host, as it must (RFC 9112, section 3.2)."""
-    host = only_line(headers, "host")
-    # HTTP/1.0 may leave it out.
-    return host != "" and (host is not None or scope.http_version != "1.1")
 
 
 def forwarding_lines(headers: Headers) -> list[tuple[bytes, bytes]]:

@@ -71,7 +71,7 @@ def attack() -> None:
 def _run(command: list[str], folder: Path) -> tuple[int, int, int, str]:
     """Return the exit status, peak memory, peak of bytes written, and last line of a command."""
     before, written, ends = _bytes(folder), 0, time.monotonic() + MOST_SECONDS
-    with tempfile.TemporaryFile("w+") as output:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         process = subprocess.Popen(
             [sys.executable, "-c", _RUN, *command],
             cwd=folder,

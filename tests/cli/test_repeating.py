@@ -32,7 +32,12 @@ def test_waits_and_lines(
     no, other = UpdateError(["no\nanswer"]), DatasetError("x", "refused", "write it")
     steps: list[Step] = ["unchanged", "unchanged", no, no, other, no, "unchanged", "held", "held"]
     steps += ["published", UpdateError(["busy"], wait=900.0), UpdateError(["busy"], wait=9e9)]
-    plan, waits, jitters, states = iter(steps), list[float](), list[Any](), list[str]()
+    plan, waits, jitters, states = (
+        iter(steps),
+        list[float](),
+        list[tuple[float, ...]](),
+        list[str](),
+    )
 
     def update() -> StoreResult:
         step = next(plan, _EndError())
@@ -40,7 +45,11 @@ def test_waits_and_lines(
             raise step
         return StoreResult("store", step)
 
-    monkeypatch.setattr("random.uniform", lambda *limits: jitters.append(limits) or 1.0)
+    def uniform(*limits: float) -> float:
+        jitters.append(limits)
+        return 1.0
+
+    monkeypatch.setattr("random.uniform", uniform)
     monkeypatch.setattr(repeating, "time", SimpleNamespace(sleep=waits.append))
     with pytest.raises(_EndError):
         repeating.repeat(update, lambda result: states.append(result.state), 300.0)

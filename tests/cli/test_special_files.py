@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -19,59 +18,41 @@ from tests.tiers import one_of_each, scaled
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="FIFOs and devices are POSIX")
 
-RECIPE = '[dataset]\nname = "x"\n'
-SOURCE = '[[source]]\nformat = "csv"\npath = "{}"\n'
-#: Command lines; {} is what is no file. Those in RECIPES name it in a recipe.
-COMMANDS = [
-    ["mirror", "unpack", "{}", "--output", "out"],
-    ["enrich", "{}", "--input-format", "csv", "--output", "out.csv"],
-    ["build", "{}", "--output", "out"],
-    ["build", "{}.toml", "--output", "out"],
-    ["build", "a.csv", "--output", "out", "--rejects", "{}"],
-    ["update", "{}.toml", "--download-only"],
-    ["update", "{}.toml", "--store", "store"],
-    ["summarize", "{}", "--input-format", "csv"],
-    ["annotate", "{}"],
-    ["annotate", "{}.gz"],
-    ["grep", "{}", "--where", "country=US"],
-    ["score", "dataset", "--truth", "{}.csv"],
-    ["diff", "dataset", "dataset", "--traffic", "{}.csv"],
-    ["accounts", "plans", "--plans", "{}"],
-]
-#: Commands whose input may be a folder of files.
-READ_FOLDERS = {"enrich", "summarize", "diff"}
-
-
-def _reader(args: list[str]) -> str:
-    """Return what reads the file: tables, texts, or the bytes of another format."""
-    kinds = {"enrich": "table", "summarize": "table", "annotate": "text", "grep": "text"}
-    return kinds.get(args[0], "bytes")
-
-
+SOURCE = '[[source]]\nformat = "csv"\npath = "special"\n'
+#: Command lines with the file ``special``, also with a suffix.
+COMMANDS = (
+    *("mirror unpack special --output out", "build special --output out"),
+    *("build special.toml --output out", "build a.csv --output out --rejects special"),
+    *("update special.toml --download-only", "update special.toml --store store"),
+    *("annotate special", "annotate special.gz", "grep special --where country=US"),
+    *("score dataset --truth special.csv", "accounts plans --plans special"),
+)
+#: Those whose input can be a folder of files.
+READ_FOLDERS = (
+    "enrich special --input-format csv --output out.csv",
+    "summarize special --input-format csv",
+    "diff dataset dataset --traffic special.csv",
+)
 RECIPES = {
-    "source": SOURCE,
-    "packed": SOURCE.replace("{}", "{}.csv.gz"),
-    "archive": SOURCE.replace("{}", "{}.zip"),
-    "tar": SOURCE.replace("{}", "{}.tar.gz"),
-    "detected": SOURCE.replace('"csv"', '"auto"'),
-    "mmdb": SOURCE.replace('"csv"', '"mmdb"'),
-    "countries": '[tables]\ncountries = "{}"\n' + SOURCE.replace("{}", "a.csv"),
-    "key": '[[source]]\nformat = "csv"\npath = "http://localhost:9/a"\nkey_file = "{}"\n',
+    **{name: SOURCE.replace("al", f"al.{name}") for name in ("csv.gz", "zip", "tar.gz")},
+    **{name: SOURCE.replace('"csv"', f'"{name}"') for name in ("csv", "auto", "mmdb")},
+    "countries": '[tables]\ncountries = "special"\n' + SOURCE.replace("special", "a.csv"),
+    "key": SOURCE.replace("special", "http://localhost:9/a") + 'key_file = "special"\n',
 }
-#: Files of a dataset and a store.
+#: Commands, and the file of a dataset that they read.
 PARTS = {
-    "lookup": fmt.MANIFEST,
-    "info": fmt.MANIFEST,
-    "verify": fmt.FILES[0],
-    "pack": fmt.FILES[0],
-    "publish": fmt.FILES[0],
-    "diff": fmt.FILES[-1],
+    "lookup 8.8.8.8 --dataset dataset": fmt.MANIFEST,
+    "info dataset": fmt.MANIFEST,
+    "store verify dataset": fmt.FILES[0],
+    "mirror pack dataset --output a.tar.zst": fmt.FILES[0],
+    "store publish dataset --store store": fmt.FILES[0],
+    f"diff dataset {SMALL}": fmt.FILES[-1],
 }
 
 
-def refused(folder: Path, *args: str) -> str:
+def refused(folder: Path, command: str) -> str:
     """Return the message of a command that does not wait; with ``--all`` in a process."""
-    done = run(*args, folder=folder, alone=bool(scaled(0, 1)))
+    done = run(*command.split(), folder=folder, alone=bool(scaled(0, 1)))
     assert done.returncode in (1, 2), done
     return done.stderr
 
@@ -101,49 +82,48 @@ def kinds() -> tuple[str, ...]:
     return ("fifo", "/dev/zero")[: scaled(1, 2)]
 
 
-def named(texts: Iterable[str]) -> str:
-    """Return the name of the special file among words of a command or recipe."""
-    return next(text for text in texts if "{}" in text).format("special")
+def named(text: str) -> str:
+    """Return the name of the special file in a command or recipe."""
+    return next(word for word in text.replace('"', " ").split() if word.startswith("special"))
 
 
-@pytest.mark.parametrize("args", one_of_each(COMMANDS, _reader), ids=lambda args: str(args[0]))
-def test_inputs(folder: Path, args: list[str]) -> None:
-    for kind in kinds() if args[0] in READ_FOLDERS else (*kinds(), "folder"):
-        make(folder / named(args), kind)
-        assert refused(folder, *(argument.format("special") for argument in args)), kind
+@pytest.mark.parametrize(
+    "command",
+    one_of_each(
+        (*COMMANDS, *READ_FOLDERS),
+        kind=lambda line: ("diff" in line, line in READ_FOLDERS, "annotate" in line),
+    ),
+)
+def test_inputs(folder: Path, command: str) -> None:
+    for kind in kinds() if command in READ_FOLDERS else (*kinds(), "folder"):
+        make(folder / named(command), kind)
+        assert refused(folder, command), kind
 
 
 @pytest.mark.parametrize("recipe", one_of_each(RECIPES, kind=lambda _: "recipe"))
 def test_files_of_a_recipe(folder: Path, recipe: str) -> None:
-    text = RECIPES[recipe]
-    (folder / "r.toml").write_text(RECIPE + text.format("special"), encoding="utf-8")
+    text = f'[dataset]\nname = "x"\n{RECIPES[recipe]}'
+    (folder / "r.toml").write_text(text, encoding="utf-8")
     for kind in kinds():
-        make(folder / named(text.split('"')), kind)
-        assert "special" in refused(folder, "build", "r.toml", "--output", "out")
+        make(folder / named(text), kind)
+        assert "special" in refused(folder, "build r.toml --output out")
         assert not (folder / "out").exists()
 
 
 @pytest.mark.parametrize("command", one_of_each(PARTS, kind=lambda command: PARTS[command]))
 def test_files_of_a_dataset(folder: Path, command: str) -> None:
     make(folder / "dataset" / PARTS[command], "fifo")
-    args = {
-        "lookup": ["lookup", "8.8.8.8", "--dataset", "dataset"],
-        "pack": ["mirror", "pack", "dataset", "--output", "a.tar.zst"],
-        "publish": ["store", "publish", "dataset", "--store", "store"],
-        "verify": ["store", "verify", "dataset"],
-        "diff": ["diff", "dataset", str(SMALL)],
-    }.get(command, [command, "dataset"])
-    assert "dataset" in refused(folder, *args)
+    assert "dataset" in refused(folder, command)
 
 
 def test_files_that_commands_keep(folder: Path) -> None:
     """The pointer of a store, accounts, and an output: replacing a device would remove it."""
     (folder / "store" / "generations").mkdir(parents=True)
     make(folder / "store" / "current", "fifo")
-    assert "not a regular file" in refused(folder, "store", "generations", "store")
+    assert "not a regular file" in refused(folder, "store generations store")
     make(folder / "accounts", "fifo")
-    assert refused(folder, "accounts", "keys", "list", "--accounts", "sqlite:///accounts")
+    assert refused(folder, "accounts keys list --accounts sqlite:///accounts")
     make(folder / "out.csv", "/dev/null")
-    args = ("enrich", "a.csv", "--ip-column", "network", "--output", "out.csv", "--force")
-    assert "not a regular file" in refused(folder, *args)
+    command = "enrich a.csv --ip-column network --output out.csv --force"
+    assert "not a regular file" in refused(folder, command)
     assert (folder / "out.csv").is_symlink()

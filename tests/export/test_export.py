@@ -155,7 +155,7 @@ def test_the_command_writes_a_file_and_says_what(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"{target}: {target.stat().st_size:,} bytes, ")
     for options, problem in (
-        (("mdb",), "--format is 'mdb'; did you mean 'mmdb'?"),
+        (("mdb",), "--format: 'mdb' is not one of 'mmdb', "),
         (("mmdb", "--fields", "location.cty_name"), "location.city_name"),
     ):
         refused = ("export", str(SMALL), "--output", str(tmp_path / "x"), "--format", *options)

@@ -34,6 +34,13 @@ quota = 2000
 [plan.endless]
 rate = 1000
 """
+#: Gives the first account 1,999 others like it, by their numbers.
+MORE_ACCOUNTS = """
+WITH RECURSIVE number(id) AS (SELECT 10 UNION ALL SELECT id + 1 FROM number WHERE id < 2008)
+INSERT INTO account (id, name, plan, created)
+SELECT number.id, name || ' ' || number.id, plan, created FROM number, account WHERE account.id = 1;
+INSERT INTO run (account, used) SELECT id, 0 FROM account WHERE id >= 10;
+"""
 #: 2026-11-20.
 START = 1_795_132_800_000_000
 SECOND = 1_000_000

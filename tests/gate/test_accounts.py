@@ -100,7 +100,7 @@ def test_the_second_begins_before_a_read(
     expires = accounts.create_key("Acme", "mid", expires=START // SECOND + 2)
     find = accounts.store.find
 
-    def slow(digests: Sequence[bytes]) -> list[Key | errors.AccountsError | None]:
+    def slow(digests: Sequence[bytes]) -> Sequence[Key | errors.AccountsError | None]:
         stored = find(digests)
         clock.now += SECOND // 2
         return stored

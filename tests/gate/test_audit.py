@@ -10,14 +10,10 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import AccountsError
-from geolookup.gate import Accounts, open_accounts
+from geolookup.gate import open_accounts
 from tests.gate.conftest import START, Open, of
 from tests.internals.gate import back_up, digest, restore
 from tests.skips import names_in_utf8, optional
-
-
-def summary(accounts: Accounts) -> list[tuple[str, str | None]]:
-    return [(entry.action, entry.account) for entry in accounts.log()]
 
 
 @names_in_utf8
@@ -74,18 +70,13 @@ def test_the_log_survives_a_restore(worker: Open, file: Path, tmp_path: Path) ->
     accounts.revoke(of(late))
     before = accounts.log()
     restore(url, backup)
-    assert accounts.log()[:-1] == before
-    entry = accounts.log()[-1]
+    *kept, entry = accounts.log()
+    assert kept == before
     assert (entry.action, entry.key, entry.account) == ("restored", None, None)
     assert entry.detail == f"from {backup}, accounts: 1, keys: 1"
     accounts.close()
     file.unlink()
     restore(url, backup)  # of a missing file it restores the log too
     with open_accounts(url) as accounts:
-        assert summary(accounts) == [("created", "Acme"), ("restored", None)]
-    second = tmp_path / "second"
-    back_up(url, second)
-    file.unlink()
-    restore(url, second)
-    with open_accounts(url) as accounts:
-        assert summary(accounts) == [("created", "Acme"), ("restored", None), ("restored", None)]
+        log = [(entry.action, entry.account) for entry in accounts.log()]
+        assert log == [("created", "Acme"), ("restored", None)]

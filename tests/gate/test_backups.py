@@ -13,7 +13,7 @@ from geolookup.errors import AccountsError
 from geolookup.gate import open_accounts
 from tests.cli.program import umask
 from tests.damage import limited_files
-from tests.gate.conftest import Open
+from tests.gate.conftest import MORE_ACCOUNTS, Open
 from tests.internals.gate import AccountsFile, back_up, restore
 
 SCHEMA = "PRAGMA writable_schema = on; UPDATE sqlite_schema SET sql = "
@@ -61,12 +61,6 @@ BOUNDS = (
     "UPDATE key SET expires = NULL; UPDATE log SET uid = (1 << 32) - 1, detail = NULL",
     "DELETE FROM key; DELETE FROM run; DELETE FROM account; DELETE FROM log",
 )
-MANY_ACCOUNTS = """
-WITH RECURSIVE number(id) AS (SELECT 10 UNION ALL SELECT id + 1 FROM number WHERE id < 2000)
-INSERT INTO account (id, name, plan, created)
-SELECT number.id, 'account ' || number.id, plan, created FROM number, account WHERE account.id = 1;
-INSERT INTO run (account, used) SELECT id, 0 FROM account WHERE id >= 10;
-"""
 
 
 def run(file: Path, script: str) -> None:
@@ -152,7 +146,7 @@ def test_a_restore_that_fails_late_changes_nothing(
 
 def test_a_full_disk_changes_nothing(backup: Path, url: str, file: Path) -> None:
     """A limit on the size of files stands for the disk; the log's index of 32 KiB still fits."""
-    run(backup, MANY_ACCOUNTS)
+    run(backup, MORE_ACCOUNTS)
     before, fresh = dump(file), file.with_name("fresh.db")
     for target in (file, fresh):
         with limited_files(40_000), pytest.raises(AccountsError) as refused:

@@ -80,7 +80,7 @@ def test_a_valid_key_does_not_wait_for_strangers(
     accounts.admit(honest)
     find, of_honest = accounts.store.find, digest(honest)
 
-    def blocked_for_strangers(digests: Sequence[bytes]) -> list[Key | AccountsError | None]:
+    def blocked_for_strangers(digests: Sequence[bytes]) -> Sequence[Key | AccountsError | None]:
         assert [*digests] == [of_honest] or released.wait(PATIENCE)
         return find(digests)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,8 +46,7 @@ def refused(url: str) -> str:
 def test_a_password_is_read_from_url_environment_or_file(
     guarded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert PASSWORD == "GEOLOOKUP_REDIS_PASSWORD"  # noqa: S105 - the name of a variable
-    assert PASSWORD_FILE == "GEOLOOKUP_REDIS_PASSWORD_FILE"  # noqa: S105
+    assert [f"GEOLOOKUP_REDIS_PASSWORD{end}" for end in ("", "_FILE")] == [PASSWORD, PASSWORD_FILE]
     file = tmp_path / "password"
     for content in (PHRASE, f"{PHRASE}\n", f"{PHRASE}\r\n"):
         file.write_text(content, encoding="utf-8", newline="")
@@ -80,7 +80,8 @@ def test_a_password_is_read_from_url_environment_or_file(
         *("redis://h:1/0?connection_class=secret", "rediss://:secret@h:port/0"),
         *("mysql://user:secret@host/x", "user:secret@host:1", ":secret@host:1", "//secret"),
         *("sqlite://:secret@h/x", "sqlite://[secret/a.db", "sqlite://", "accounts.db", ""),
-        *("sqlite:///a.db?sync=full", "sqlite:///a.db?synchronous=off"),
+        *("sqlite:///a.db?sync=full", "sqlite:///a.db?synchronous=off", "sqlite:///a.db#1"),
+        *("sqlite:///a.db?synchronous=", "sqlite:///a.db?synchronous=full&synchronous=normal"),
     ],
 )
 def test_a_malformed_url_is_one_line_without_a_password(url: str, tmp_path: Path) -> None:
@@ -92,3 +93,9 @@ def test_a_malformed_url_is_one_line_without_a_password(url: str, tmp_path: Path
     with pytest.raises(AccountsError) as wrong:
         back_up(url, tmp_path / "backup")
     assert "secret" not in str(wrong.value)
+
+
+def test_each_byte_of_a_percent_encoded_path_counts(tmp_path: Path) -> None:
+    with open_accounts(f"sqlite:///{tmp_path}/a%23%3F%ff.db") as accounts:
+        accounts.create_key("Acme", "free")
+    assert [os.fsencode(path.name) for path in tmp_path.iterdir()] == [b"a#?\xff.db"]
