@@ -74,7 +74,7 @@ _ERRORS: tuple[tuple[str, str | None, str | None, str], ...] = (
     ("t.csv", "ip,n\n8.8.8.8,1\n8.8.8.8,8.8.4.4,3\n", "n", "3 cells where the header"),
     ("t.txt", "8.8.8.8\n", "n", "no column 'n'"),
     ("t.dat", "8.8.8.8\n", None, "name the format by --input-format"),
-    ("t.parquet", "8.8.8.8\n", None, "damaged or not a Parquet file"),
+    ("t.parquet", "8.8.8.8\n", None, "damaged or not of the format parquet"),
     ("missing/t.csv", None, None, "directory); check its name and permissions"),
     ("missing/t.txt", None, None, "directory); check its name and permissions"),
 )
