@@ -40,10 +40,10 @@ class Progress:
     def stage(self, name: str, then: str = "") -> Iterator[Progress]:
         """Show a stage while the block runs, and the one that comes ``then``.
 
-        A stage inside another is shown in its place until it ends.
+        A stage inside another is shown in its place until it ends; the same comes next.
         """
         outer = self._stage, self._next, self._rows, self._bytes
-        self._stage, self._next, self._rows, self._bytes = name, then, 0, ""
+        self._stage, self._next, self._rows, self._bytes = name, then or outer[1], 0, ""
         self._draw(self._text())
         try:
             with nullcontext() if outer[0] else self._ticking():

@@ -85,7 +85,7 @@ def publish(
                 result.warnings.append(warning)
         if dry_run:
             return plan_publication(store, incoming, retention, begin)
-        with result.step("publish"):
+        with result.step("publish", "prune"):
             is_changed = publish_into(store, incoming, since=begin)
     with result.step("prune"):
         prune_after(store, retention, result)

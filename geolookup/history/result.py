@@ -52,11 +52,11 @@ class StoreResult:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Show a step while the block runs, and measure it."""
+    def step(self, name: str, then: str = "") -> Iterator[None]:
+        """Show a step while the block runs, and the one that comes ``then``; measure it."""
         began = time.monotonic()
         try:
-            with stage(name):
+            with stage(name, then):
                 yield
         finally:
             self.seconds[name] = round(time.monotonic() - began, 3)

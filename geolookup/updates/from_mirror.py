@@ -28,7 +28,7 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
     Raises MirrorError if the mirror does not answer, DatasetError for an index or an archive that
     is damaged or refused.
     """
-    with job.result.step("poll"):
+    with job.result.step("poll", "download"):
         path, size = mirror.fetch_index(folder)
         text = path.read_bytes()
     job.count(downloaded=size)
@@ -76,7 +76,7 @@ def _fetch_generation(job: Job, mirror: Mirror, index: Index, folder: Path) -> I
         yield stored
         return
     file = cast("File", index.now.archive)  # read_index demands one of the current generation
-    with job.result.step("download"):
+    with job.result.step("download", "publish"):
         archive = mirror.fetch_archive(file, folder)
     job.count(downloaded=file.bytes)
     job.tell(f"{mirror.safe_url}: an archive of {file.bytes:,} bytes")

@@ -57,7 +57,7 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
             return Offer("unchanged")
         incoming = from_folder(current)
     else:
-        with job.result.step("compile"):
+        with job.result.step("compile", "publish"):
             incoming = from_verified(_compile(job, recipe, folder / "dataset", current))
     gate = partial(_check_gates, job, recipe, current is not None)
     if job.signers:
@@ -79,7 +79,7 @@ def download_sources(job: Job, recipe: Recipe) -> None:
     if job.announce:
         for line in _before_downloads(recipe, job.cache or default_folder()):
             job.announce(line)
-    with job.result.step("download"):
+    with job.result.step("download", "compile"):
         for spec in recipe.sources:
             if spec.remote is None:
                 continue

@@ -156,7 +156,7 @@ def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]
     with _offer(job, before, folder) as offer:
         state = offer.state
         if offer.incoming is not None:
-            with job.result.step("publish"):
+            with job.result.step("publish", "prune"):
                 is_changed = publish_into(
                     job.store, offer.incoming, gate=offer.gate, withdrawn=offer.withdrawn
                 )

@@ -23,7 +23,7 @@ COMMANDS = {
     "build": ("in.toml -o out", "reading a.csv  "),
     "check": ("in.toml", "reading a.csv  "),
     "slice": ("data --family 4 -o out", "restricting test  "),
-    "update": ("in.toml --store out", "publish  "),
+    "update": ("in.toml --store out", ", then publish"),
     "store publish": ("data --store out", "publish  "),
     "store verify": ("data", "verifying  "),
     "mirror write": ("store -o out", "packing  "),
