@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 import geolookup
-from geolookup.cli import (
-    fail,
-    json_text,
-    options,
-    print_sizes,
-    table_options,
-    text_of,
-)
+from geolookup.cli import fail, json_text, options, print_sizes, say, table_options, text_of
 from geolookup.cli.command import command
 from geolookup.errors import count_text, line_text
 from geolookup.store.paths import dataset_path
@@ -37,22 +30,22 @@ Result = TypeVar("Result", "Comparison", "Score")
 @click.argument("old", type=options.PATH)
 @click.argument("new", type=options.PATH, required=False)
 @table_options.fail_if("country_moved > 2%")
-@table_options.traffic("Weight addresses by their requests")
-@table_options.table_input
+@table_options.traffic
 @options.limit("--top", "Number of networks to list, by moved addresses.")
-@click.option(
-    "--rows",
-    metavar="FILE",
-    type=options.AS_PATH,
-    help="Also write a row for each range whose answer differs: .csv, .jsonl or .parquet.",
+@options.option(
+    "--rows FILE",
+    "Also write a row for each range whose answer differs: .csv, .jsonl or .parquet.",
+    options.AS_PATH,
 )
 @options.where
 @options.not_
 @options.fields("compare in the rows of --rows, or all", "those that sources state")
 @options.force("an existing FILE of --rows")
 @options.as_json()
-@options.instant_option("--as-of", "OLD is a store: compare the generation that was in force then.")
-@options.instant_option("--new-as-of", "NEW is a store: compare the generation in force then.")
+@options.instant_option(
+    "--as-of DATE", "OLD is a store: compare the generation that was in force then."
+)
+@options.instant_option("--new-as-of DATE", "NEW is a store: compare the generation in force then.")
 def diff(
     old: str,
     new: str | None,
@@ -69,16 +62,10 @@ def diff(
     OLD and NEW are datasets, or stores: then their current generations are compared.
     NEW is by default $GEOLOOKUP_DATASET, else the user's store, else bundled; with --as-of or
     --new-as-of it is OLD: `diff STORE --as-of 2026-03-01` compares the store then with now.
-    FILE of --traffic is any table that `geolookup enrich` reads, or a text with one
-    address a line (.txt); --ip-column, --input-format, --delimiter and --no-header
-    describe it.
-
-    --rows writes the values before and after, the deciding sources, the number of addresses
-    and the distance. --where and --not select the rows whose answer in OLD or in NEW meets
-    the conditions, --fields the fields that are compared.
-
-    Exits with 0 if no gate fails, 1 if one does, and 2 for misuse, a malformed gate,
-    or an unusable dataset or FILE.
+    --ip-column, --input-format, --delimiter and --no-header describe FILE of --traffic.
+    --where and --not select the rows of --rows whose answer in OLD or in NEW meets the
+    conditions. Exits with 1 if a gate fails, and with 2 for misuse, a malformed gate, or an
+    unusable dataset or FILE.
 
     Example: geolookup diff mydata mydata-new --fail-if "country_moved > 2%"
     """
@@ -116,43 +103,33 @@ def _write_rows(
     from geolookup.comparison.dataset_pair import OPTIONS, DatasetPair
 
     old, new = map(open_dataset, sides)
-    with options.usage_errors():
-        pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
+    pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
     count = write_rows(pair, str(output), force=force)
-    click.echo(f"geolookup: {line_text(str(output))}: {count_text(count, 'row')}", err=True)
+    say(f"geolookup: {line_text(str(output))}: {count_text(count, 'row')}")
 
 
 @command("score")
 @click.argument("datasets", type=options.PATH, metavar="[DATASET]...", nargs=-1)
 @table_options.truth("Ground truth", required=True)
 @table_options.fail_if("country_agree < 95%")
-@table_options.traffic("Weight addresses by their requests")
-@table_options.table_input
-@click.option(
-    "--rows",
-    metavar="FILE",
-    type=options.AS_PATH,
-    help="Also write a row for each range where the one DATASET lacks a value of the truth or has "
+@table_options.traffic
+@options.option(
+    "--rows FILE",
+    "Also write a row for each range where the one DATASET lacks a value of the truth or has "
     "another one: .csv, .jsonl or .parquet. Before is the truth, after is DATASET.",
+    options.AS_PATH,
 )
 @options.force("an existing FILE of --rows")
 @options.as_of
 @options.as_json()
-def score(
-    datasets: tuple[str, ...],
-    truth: tuple[str, ...],
-    as_json: bool,
-    **parameters: Any,
-) -> None:
+def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     The counts are in addresses or, with --traffic, in requests. --ip-column,
     --input-format, --delimiter and --no-header describe the FILE of --traffic.
-    Several datasets have a column each.
-
-    Exits with 0 if no gate fails, 1 if one does, and 2 for misuse, a malformed gate,
-    or an unusable dataset or FILE.
+    Exits with 1 if a gate fails, and with 2 for misuse, a malformed gate, or an unusable
+    dataset or FILE.
 
     Example: geolookup score mydata --truth feed.csv --fail-if "city_wrong > 5%"
     """
@@ -162,26 +139,20 @@ def score(
         fail("--force is about the file of --rows; name it")
     named = datasets or (dataset_path(None),)
     folders = [options.past_dataset(path) or path for path in named]
-    with options.usage_errors():  # --rows of several datasets
-        result = geolookup.score(folders, truth=truth, **parameters)
+    result = geolookup.score(folders, **parameters)
     scores = [_named(of, path) for of, path in zip(result.datasets, named, strict=True)]
     _print(replace(result, datasets=scores), score_lines, as_json=as_json)
 
 
 @command("report")
 @options.past_dataset_object
-@click.option(
-    "--against",
-    metavar="OLD",
-    type=options.PATH,
-    help="Also show the changes since OLD, an older dataset or a store.",
+@options.option(
+    "--against OLD", "Also show the changes since OLD, an older dataset or a store.", options.PATH
 )
-@click.option(
-    "--rows",
-    metavar="FILE",
-    type=options.AS_PATH,
-    help="With --against: write a row for each changed range, as `geolookup diff` does, and link "
-    "to it.",
+@options.option(
+    "--rows FILE",
+    "With --against: write a row for each changed range, as `geolookup diff` does, and link to it.",
+    options.AS_PATH,
 )
 @table_options.fail_if("country_moved > 2%", "With --against")
 @table_options.truth("Also show how far DATASET agrees with ground truth", required=False)
@@ -239,5 +210,5 @@ def _exit_by_gates(result: GateResult) -> NoReturn:
     from geolookup.comparison.gates import verdict_line
 
     for verdict in result.failed:
-        click.echo(verdict_line(verdict), err=True)
+        say(verdict_line(verdict))
     sys.exit(1 if result.failed else 0)

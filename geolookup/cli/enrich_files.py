@@ -9,29 +9,35 @@ import click
 
 from geolookup.cli import fail, options, table_options
 from geolookup.cli.command import command
+from geolookup.contract.paths import resolve_fields
 from geolookup.kernel.lookups import state_of
 
 
 @command("enrich")
 @click.argument("source", metavar="INPUT", type=options.PATH)
-@options.output("File to write, or -.", "OUTPUT", path_type=options.PATH)
-@click.option(
+@options.output("File to write, or -.", "OUTPUT", kind=options.PATH)
+@options.option(
     "--output-format",
-    type=table_options.FileFormat(is_written=True),
-    help="[default: by suffix; for -, the input's]",
+    "[default: by suffix; for -, the input's]",
+    table_options.FileFormat(is_written=True),
 )
 @options.force("an existing output")
 @options.fields("add", "all but ip and error_code")
-@click.option("--prefix", default="", help="Prefix of the names of new columns.")
+@options.option("--prefix TEXT", "Prefix of the names of new columns.", default="")
 @table_options.table_input
 @table_options.clean
-@click.option(
+@options.option(
     "--on-invalid",
-    type=click.Choice(["null", "raise"]),
-    help="For an address without an answer: write nulls, or stop with an error. [default: null, "
+    "For an address without an answer: write nulls, or stop with an error. [default: null, "
     "but a file without any address is refused]",
+    click.Choice(["null", "raise"]),
 )
-@options.at_of_rows
+@options.option(
+    "--local-time-at INSTANT|COLUMN",
+    f"{options.LOCAL_TIME}; {options.IS_COLUMN}. [default: now]",
+    options.Parsed(options.instant_or_column),
+    name="at",
+)
 @table_options.time_zone
 @options.dataset_of_rows
 def enrich(
@@ -73,7 +79,7 @@ def enrich(
     if parameters["time_zone"] is not None and not columns:
         fail("--time-zone is for a column of times; name it by --local-time-at")
     with options.open_dataset(dataset) as engine:
-        fields = options.fields_of(paths, state_of(engine).dataset.schema)
+        fields = resolve_fields(paths, state_of(engine).dataset.schema.columns, "--fields")
         enriching = FileOptions(
             column=ip_column,
             fields=tuple(field.path for field in fields),

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from geolookup.cli import options, text_of
+from geolookup.cli import options, say, text_of
 from geolookup.cli.address_input import blocks
 from geolookup.cli.command import command
 from geolookup.cli.terminal_text import value_text
@@ -33,14 +33,10 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
 
     The first line shows the largest network around IP with one answer. "same
     sources" is the range of adjacent addresses that the same sources decide; their
-    answers can differ. The range of a layer holds the adjacent addresses with the
-    same source and values; its prefix is the largest network around IP in it.
-    --json has all fields of each layer.
-
-    For -, it reads addresses from standard input, one per line. Exits with 1 if an
-    IP is malformed, or private in a dataset without private own columns: standard
-    error names its position and the special purpose of a private one, and --json
-    prints the error envelope.
+    answers can differ. A layer has the largest network around IP, and the range, with
+    the same source and values. --json has all fields of each layer. For -, it reads
+    addresses from standard input, one per line. Exits with 1 if an IP is malformed, or
+    private in a dataset without private own columns; --json prints the error envelope.
 
     Example: geolookup explain 8.8.8.8
     """
@@ -67,7 +63,7 @@ def print_each(
                 has_errors = True
                 if lines is None:
                     click.echo(to_json(failure(type(error))))
-                click.echo(f"geolookup: {position}: {error}{_purpose(error)}", err=True)
+                say(f"geolookup: {position}: {error}{_purpose(error)}")
             else:
                 click.echo(to_json(result) if lines is None else text_of(lines(result)))
     sys.exit(1 if has_errors else 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import options
+from geolookup.cli import options, say
 from geolookup.cli.command import command
 from geolookup.errors import counts_text
 from geolookup.export import write
@@ -17,20 +17,19 @@ from geolookup.kernel.lookups import state_of
 
 _IS_FLAT = "the schema is flat, for maxminddb; for geoip2 choose another, such as --schema city"
 #: Short options.
-_SHORT = {"fields": ("-f",)}
+_SHORT = {"fields": "-f, "}
 
 
 def _formats(command: options.F) -> options.F:
     """Add the options of all formats; the help of each names the formats that have it."""
     for option, formats in reversed(options_of_formats().items()):
-        command = click.option(
-            *_SHORT.get(option.name, ()),
-            f"--{option.name}",
-            metavar=None if option.choices else option.metavar,
-            type=click.Choice(option.choices) if option.choices else None,
+        value = "" if option.choices else f" {option.metavar}"
+        command = options.option(
+            f"{_SHORT.get(option.name, '')}--{option.name}{value}",
+            option.help + _only_for(formats),
+            click.Choice(option.choices) if option.choices else None,
             multiple=option.several,
             callback=options.split_values if option.several else None,
-            help=option.help + _only_for(formats),
         )(command)
     return command
 
@@ -42,16 +41,16 @@ def _only_for(formats: Sequence[str]) -> str:
 @command("export")
 @options.past_dataset_object
 @options.overlay
-@click.option(
+@options.option(
     "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    help="Format to write. [default: by the suffix of the output, such as .mmdb]",
+    "Format to write. [default: by the suffix of the output, such as .mmdb]",
+    click.Choice(list(FORMATS)),
+    name="format_name",
 )
 @options.output(
     "File to write; for parquet a folder. - is standard output, for csv and jsonl.",
     "PATH",
-    path_type=options.PATH,
+    kind=options.PATH,
 )
 @_formats
 @options.force("an existing output")
@@ -73,11 +72,11 @@ def export(
         data = state_of(engine).dataset
         counts = write(data, output, format_name, values, force=force)
     if output == "-":
-        click.echo(counts_text(counts), err=True)
+        say(counts_text(counts))
     else:
         click.echo(f"{output}: {_size(Path(output)):,} bytes, {counts_text(counts)}")
     if "record bits" in counts and "schema" not in values:
-        click.echo(f"geolookup: {_IS_FLAT}", err=True)
+        say(f"geolookup: {_IS_FLAT}")
 
 
 def _size(output: Path) -> int:

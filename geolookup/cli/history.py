@@ -37,29 +37,23 @@ def history(
     addresses: tuple[str, ...],
     dataset: str | None,
     paths: tuple[str, ...],
-    clean: bool,
     as_json: bool,
+    clean: bool,
 ) -> None:
     """Print each change of the answer for IP in a store, and the sources that decided it.
 
-    The changes are the newest first, as in `geolookup store generations`: reading down leads
-    from today's answer back to the first known one. Of an IP that is printed last. A change
-    begins with the time when its generation came into force. Each field has its value
-    before and after, and each layer the deciding source. If the country changed, fields
+    The newest change is the first; the first known answer of an IP is printed last. A change
+    begins with the time when its generation came into force. If the country changed, fields
     that follow from it are left out; --json has them. For a PREFIX such as 8.8.8.0/24
-    there is a change for each range that changed alike.
-
-    Rollbacks are changes, too. Generations that were pruned are unknown. With --as-of
-    the history ends with the generation that was in force then.
-    For -, it reads addresses and prefixes from standard input, one per line.
-
-    Exits with 0 if every IP was looked up, 1 if one is malformed, or private without
-    private own columns, and 2 for misuse or an unusable store.
+    there is a change for each range that changed alike. With --as-of the history ends with
+    the generation that was in force then. For -, it reads standard input, one per line.
+    Exits with 1 if an IP is malformed, or private without private own columns, and with 2
+    for misuse or an unusable store.
 
     Example: geolookup history 8.8.8.8 --dataset /srv/geo
     """
     lines = None if as_json else partial(_lines, every=bool(paths))
-    with options.open_dataset(dataset) as engine, options.usage_errors():
+    with options.open_dataset(dataset) as engine:
         options.note_age(engine)
 
         def answer(address: object) -> History | dict[str, Any]:

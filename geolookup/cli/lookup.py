@@ -8,24 +8,30 @@ from geolookup.cli import options, require_output, table_options
 from geolookup.cli.answer_formats import FORMATS, Question
 from geolookup.cli.answers import end, print_answers
 from geolookup.cli.command import command
+from geolookup.contract.paths import resolve_fields
 from geolookup.kernel.lookups import state_of
 
 
 @command("lookup")
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
 @options.fields("print", "all")
-@click.option(
+@options.option(
     "--format",
-    "form",
-    type=click.Choice(list(FORMATS)),
-    help="Format of the answers. [default: table on a terminal, else json]",
+    "Format of the answers. [default: table on a terminal, else json]",
+    click.Choice(list(FORMATS)),
+    name="form",
 )
-@click.option(
+@options.option(
     "--compact/--indent",
+    "JSON with one line per answer, or indented. [default: indented on a terminal]",
     default=None,
-    help="JSON with one line per answer, or indented. [default: indented on a terminal]",
 )
-@options.at
+@options.option(
+    "--local-time-at INSTANT",
+    f"{options.LOCAL_TIME}. [default: now]",
+    options.Parsed(options.instant_in),
+    name="at",
+)
 @table_options.clean
 @options.dataset
 def lookup(
@@ -54,7 +60,7 @@ def lookup(
     """
     require_output("answers are written there")
     with options.open_dataset(dataset) as engine:
-        fields = options.fields_of(paths, state_of(engine).dataset.schema) or None
+        fields = resolve_fields(paths, state_of(engine).dataset.schema.columns, "--fields") or None
         options.note_age(engine)
         failures = print_answers(addresses, Question(engine, fields, clean, compact), form, at)
     end(addresses, failures, clean=clean)

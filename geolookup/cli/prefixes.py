@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 import geolookup
-from geolookup.cli import fail, options
+from geolookup.cli import fail, options, say
 from geolookup.cli.command import command
 from geolookup.errors import line_text, near_match
 from geolookup.kernel.lookups import state_of
@@ -31,53 +31,42 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 @command("prefixes")
 @click.argument("where", metavar="[CONDITION]...", nargs=-1)
 @options.not_
-@click.option("--within", metavar="NETWORK", help="Only addresses in this network.")
+@options.option("--within NETWORK", "Only addresses in this network.")
 @options.family
-@click.option(
+@options.option(
     "--no-aggregate",
-    "aggregate",
-    is_flag=True,
+    "Do not join adjacent ranges of the dataset that meet the conditions.",
+    name="aggregate",
     flag_value=False,
     default=True,
-    help="Do not join adjacent ranges of the dataset that meet the conditions.",
 )
-@options.by(
+@options.names_of_fields(
+    "--by",
     "Do not join ranges whose values of these fields differ; write the values. Only for csv and"
-    " json."
+    " json.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(tuple(SYNTAXES)),
-    default="cidr",
-    show_default=True,
-    help="Syntax to write.",
+@options.option(
+    "--format", "Syntax to write.", click.Choice(tuple(SYNTAXES)), name="form", default="cidr"
 )
-@click.option(
-    "--set",
-    "names",
-    metavar="NAME=VALUE",
+@options.option(
+    "--set NAME=VALUE",
+    f"Set a name in the output; repeatable. [default: {_DEFAULTS}]",
+    name="names",
     multiple=True,
-    help=f"Set a name in the output; repeatable. [default: {_DEFAULTS}]",
 )
-@click.option(
-    "--since",
-    metavar="OLD",
-    type=options.PATH,
-    help="Write only the changes since OLD: a list in the same syntax, a dataset or "
+@options.option(
+    "--since OLD",
+    "Write only the changes since OLD: a list in the same syntax, a dataset or "
     "a store. Standard error has the counts.",
+    options.PATH,
 )
 @options.output(
     "File to write, completely or not at all; - is standard output. [default: -]",
     required=False,
-    path_type=options.PATH,
+    kind=options.PATH,
 )
 @options.force("an existing file")
-@click.option(
-    "--allow-empty",
-    is_flag=True,
-    help="Write a list without prefixes if nothing meets the conditions.",
-)
+@options.option("--allow-empty", "Write a list without prefixes if nothing meets the conditions.")
 @options.dataset
 def prefixes(
     where: tuple[str, ...],
@@ -94,18 +83,14 @@ def prefixes(
     """List the fewest prefixes whose answers meet all conditions.
 
     A condition is FIELD=VALUE,... for one of several values; the value null is unknown. A
-    Boolean FIELD by itself must be true.
-    > >= < <= compare numbers and ^= the beginning of a text; quote them for the shell.
-    location~48.2,16.4,50km and location~SOUTH,WEST,NORTH,EAST test coordinates.
-
-    Prefixes are in address order, IPv4 first. The list omits special-purpose space and
-    networks about which nothing is known; a condition on an own column includes
-    special-purpose space in which own columns are known. If nothing meets the conditions,
-    the command writes nothing and exits with 1, unless --allow-empty is set.
+    Boolean FIELD by itself must be true. > >= < <= compare numbers and ^= the beginning of a
+    text; quote them for the shell. location~48.2,16.4,50km and location~SOUTH,WEST,NORTH,EAST
+    test coordinates. The list omits special-purpose space, unless a condition is on an own
+    column that is known there, and networks about which nothing is known. If nothing meets
+    the conditions, the command writes nothing and exits with 1, unless --allow-empty is set.
 
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """
-    from geolookup.cli.conditions import note_absent_values, read_conditions
     from geolookup.files.byte_streams import open_output
     from geolookup.filesystem.atomic import check_file
     from geolookup.prefixes.lists import lists
@@ -122,9 +107,8 @@ def prefixes(
 
     def select(dataset: Dataset, call: str) -> Selection:
         """Select the ranges of a dataset; exits with status 2 for a column that it lacks."""
-        conditions = read_conditions(dataset, where, call, not_)
-        with options.usage_errors():
-            return Selection(dataset, conditions, call, **limits)
+        conditions = options.read_conditions(dataset, where, call, not_)
+        return Selection(dataset, conditions, call, **limits)
 
     with (
         options.open_dataset(dataset) as engine,
@@ -132,10 +116,10 @@ def prefixes(
     ):
         data = state_of(engine).dataset
         selection = select(data, "prefixes")
-        note_absent_values(data, selection.conditions)
+        options.note_absent_values(data, selection.conditions)
         options.note_age(engine)
         if not allow_empty and not any(map(len, selection.all_spans())):
-            click.echo(f"geolookup: {_NOTHING}", err=True)
+            say(f"geolookup: {_NOTHING}")
             sys.exit(1)
         current, removed = lists(selection, syntax.entries), None
         if since is not None:
@@ -191,5 +175,5 @@ def _changes(
         changed = changes(read_list(path, syntax), current)
     added, removed = (sum(len(texts) for [texts] in side.values()) for side in changed)
     line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
-    click.echo(f"geolookup: {line}", err=True)
+    say(f"geolookup: {line}")
     return changed

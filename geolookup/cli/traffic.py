@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli import fail, json_text, options, print_sizes, table_options
+from geolookup.cli import fail, json_text, options, print_sizes, say, table_options
 from geolookup.cli.command import command
 from geolookup.contract.display import join_values
 from geolookup.kernel.lookups import state_of
@@ -31,9 +31,10 @@ _addresses = options.group(
 
 @command("summarize")
 @_addresses
-@options.by(
+@options.names_of_fields(
+    "--by",
     "Count by each of these fields that a dataset stores, instead of countries, cities and "
-    "networks."
+    "networks.",
 )
 @options.as_json()
 def summarize(
@@ -59,25 +60,23 @@ def summarize(
     from geolookup.files.table_files import AddressColumn, table_files
 
     with options.open_dataset(dataset) as engine:
-        with options.usage_errors():
-            fields = resolve_fields(by, state_of(engine).dataset.schema.stored, "--by")
+        fields = resolve_fields(by, state_of(engine).dataset.schema.stored, "--by")
         summary = Summary(engine, fields=fields)
         files = table_files(source, input_format)
         count_files(summary, files, AddressColumn(column.pop("ip_column"), **column))
         document = _document(summary, fields, top)
         for line in summary.notes:
-            click.echo(line, err=True)
+            say(line)
         options.note_age(engine)
     click.echo(json_text(document) if as_json else "\n".join(_lines(document)))
 
 
 @command("map")
 @_addresses
-@click.option(
-    "--local-time-at",
-    "time_column",
-    metavar="COLUMN",
-    help="Column with the instant of each row. [default: the times of a log; none in other files]",
+@options.option(
+    "--local-time-at COLUMN",
+    "Column with the instant of each row. [default: the times of a log; none in other files]",
+    name="time_column",
 )
 @table_options.time_zone
 @options.limit(
@@ -128,7 +127,7 @@ def map(  # noqa: A001 - the name of the command
             head = lead(summary, traffic, min_count)
             written = write_page(output, TITLE, head, shown, force=force)
         for line in summary.notes:
-            click.echo(line, err=True)
+            say(line)
         options.note_age(engine)
     print_sizes(written, err=output == STANDARD_OUTPUT)
 
