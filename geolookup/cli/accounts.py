@@ -57,8 +57,7 @@ def create(
 ) -> None:
     """Create a key and print it. Only its digest is stored: it cannot be printed again.
 
-    The account is created if its name is new. The keys of an account share its rate
-    and quota.
+    The account is created if its name is new. Its keys share its rate and quota.
 
     Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
@@ -167,7 +166,7 @@ def plans(plans: Path | None) -> None:
 @accounts.command("backup", short_help="Write the accounts to one file.")
 @_backup
 @options.accounts
-@options.force("an existing FILE")
+@options.option("--force", "Replace an existing FILE.")
 def backup(file: Path, accounts: str, *, force: bool) -> None:
     """Write a snapshot of all accounts, keys, usage and the audit log to FILE.
 

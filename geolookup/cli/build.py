@@ -36,8 +36,7 @@ _limits = options.group(
 
 @command("build")
 @click.argument("recipe", type=options.PATH)
-@options.output("Folder to create.", "DIR")
-@options.force("an existing dataset")
+@options.dataset_output
 @options.option(
     "--rejects FILE",
     "Write rejected rows, invalid values and rows far outside their country to this CSV:"

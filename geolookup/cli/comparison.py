@@ -31,7 +31,9 @@ Result = TypeVar("Result", "Comparison", "Score")
 @click.argument("new", type=options.PATH, required=False)
 @table_options.fail_if("country_moved > 2%")
 @table_options.traffic
-@options.limit("--top", "Number of networks to list, by moved addresses.")
+@options.option(
+    "--top N", "Number of networks to list, by moved addresses.", click.IntRange(0), default=10
+)
 @options.option(
     "--rows FILE",
     "Also write a row for each range whose answer differs: .csv, .jsonl or .parquet.",
@@ -40,7 +42,7 @@ Result = TypeVar("Result", "Comparison", "Score")
 @options.where
 @options.not_
 @options.fields("compare in the rows of --rows, or all", "those that sources state")
-@options.force("an existing FILE of --rows")
+@options.option("--force", "Replace an existing FILE of --rows.")
 @options.as_json()
 @options.instant_option(
     "--as-of DATE", "OLD is a store: compare the generation that was in force then."
@@ -55,7 +57,7 @@ def diff(
     paths: tuple[str, ...],
     force: bool,
     as_json: bool,
-    **parameters: Any,
+    **values: Any,
 ) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
@@ -78,7 +80,7 @@ def diff(
     sides = options.past_dataset(old) or old, options.past_dataset(new, "new_as_of")
     if rows is not None:
         _write_rows(sides, rows, where, not_, paths, force=force)
-    result = geolookup.diff(*sides, **parameters)
+    result = geolookup.diff(*sides, **values)
     before, after = _named(result.old, old), _named(result.new, new or old, "new_as_of")
     _print(replace(result, old=before, new=after), lines, as_json=as_json)
 
@@ -119,7 +121,7 @@ def _write_rows(
     "another one: .csv, .jsonl or .parquet. Before is the truth, after is DATASET.",
     options.AS_PATH,
 )
-@options.force("an existing FILE of --rows")
+@options.option("--force", "Replace an existing FILE of --rows.")
 @options.as_of
 @options.as_json()
 def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
@@ -162,17 +164,15 @@ def report(
     against: str | None,
     rows: Path | None,
     fail_if: tuple[str, ...],
-    truth: tuple[str, ...],
-    truth_format: str,
     output: Path,
     force: bool,
+    **truth: Any,
 ) -> None:
     """Write a page that shows DATASET, or the current generation of a store.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    The page is one file: it opens from disk and needs no network. Needs the extra
-    `report`. GATE is a gate of `geolookup diff`: if one fails, the page is still
-    written and the exit status is 1.
+    The page is one file that needs no network. Needs the extra `report`. If a gate of
+    --fail-if fails, the page is still written and the exit status is 1.
 
     Example: geolookup report mydata --against mydata-old -o report.html
     """
@@ -186,7 +186,7 @@ def report(
     with options.open_dataset(dataset) as engine:
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)
-    scored = geolookup.score(path, truth=truth, truth_format=truth_format) if truth else None
+    scored = geolookup.score(path, **truth) if truth["truth"] else None
     link = None
     if rows is not None:
         _write_rows((against, str(path)), rows, force=force)

@@ -15,13 +15,12 @@ from geolookup.kernel.lookups import state_of
 
 @command("enrich")
 @click.argument("source", metavar="INPUT", type=options.PATH)
-@options.output("File to write, or -.", "OUTPUT", kind=options.PATH)
+@options.option("-o, --output OUTPUT", "File to write, or -.", options.PATH, required=True)
 @options.option(
-    "--output-format",
-    "[default: by suffix; for -, the input's]",
-    table_options.FileFormat(is_written=True),
+    "--output-format NAME",
+    "Format to write: csv, tsv, jsonl or parquet. [default: by suffix; for -, the input's]",
 )
-@options.force("an existing output")
+@options.option("--force", "Replace an existing output.")
 @options.fields("add", "all but ip and error_code")
 @options.option("--prefix TEXT", "Prefix of the names of new columns.", default="")
 @table_options.table_input
@@ -47,7 +46,6 @@ def enrich(
     input_format: str | None,
     force: bool,
     paths: tuple[str, ...],
-    ip_column: str,
     at: int | str | None,
     dataset: str | None,
     **parameters: Any,
@@ -57,11 +55,9 @@ def enrich(
     Reads and writes CSV, TSV, JSON lines and Parquet, also compressed (.gz, .bz2, .xz,
     .zst). The suffix decides the format. Reads logs of web servers (.log). Existing
     columns keep their names, types and values. An output is written completely or not at
-    all. Exits with 2 if an input or output cannot be used.
-
-    The field error_code is 10001 for an invalid address, 10002 for a private one, else null.
-    For --local-time-at and --as-of, a value that begins with a digit is an instant, any
-    other one is a column. $GEOLOOKUP_THREADS is the number of threads, by default one per core.
+    all. For --local-time-at and --as-of, a value that begins with a digit is an instant, any
+    other one is a column. $GEOLOOKUP_THREADS is the number of threads, by default one per
+    core. Exits with 2 if an input or output cannot be used.
 
     Example: geolookup enrich visits.csv --output located.csv --fields country,city,asn
     """
@@ -81,7 +77,7 @@ def enrich(
     with options.open_dataset(dataset) as engine:
         fields = resolve_fields(paths, state_of(engine).dataset.schema.columns, "--fields")
         enriching = FileOptions(
-            column=ip_column,
+            column=parameters.pop("ip_column"),
             fields=tuple(field.path for field in fields),
             at=at if isinstance(at, int) else None,
             error_code=ERROR_CODE in fields,

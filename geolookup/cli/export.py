@@ -47,13 +47,14 @@ def _only_for(formats: Sequence[str]) -> str:
     click.Choice(list(FORMATS)),
     name="format_name",
 )
-@options.output(
+@options.option(
+    "-o, --output PATH",
     "File to write; for parquet a folder. - is standard output, for csv and jsonl.",
-    "PATH",
-    kind=options.PATH,
+    options.PATH,
+    required=True,
 )
 @_formats
-@options.force("an existing output")
+@options.option("--force", "Replace an existing output.")
 def export(
     dataset: str | None, format_name: str | None, output: str, force: bool, **parameters: Any
 ) -> None:

@@ -34,8 +34,7 @@ def info(dataset: str | None, as_json: bool) -> None:
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     Known is the share of addresses with a value: of the public IPv4 addresses, and
     of the IPv6 addresses with any value. Private are the own columns that are known in
-    special-purpose space too. Also prints the kernel in use, compiled or python, and
-    the version and source of the time zone rules.
+    special-purpose space too.
 
     Example: geolookup info mydata
     """
@@ -117,9 +116,8 @@ def _column_line(column: Mapping[str, Any]) -> str:
 def fields(as_json: bool) -> None:
     """List every field of an answer: its path, short name, type, unit, an example and meaning.
 
-    Every option and call accepts both names. It also accepts the last part of a path, except in
-    currency. A group, such as location, means all its members. `geolookup info` lists the own
-    columns of a dataset.
+    Every option and call accepts both names. A group, such as location, means all its members.
+    `geolookup info` lists the own columns of a dataset.
 
     Example: geolookup fields
     """

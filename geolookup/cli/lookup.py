@@ -48,13 +48,10 @@ def lookup(
     A terminal gets a table of place, local time, network and prefix, or of the
     --fields. A pipe gets JSON, one envelope per line. csv has a column for each
     field; without --fields also error_code. To see the address, name ip in --fields.
-
     Without IP, or for -, it reads addresses from standard input, one per line, and
-    prints each answer when its line has arrived. Empty lines are skipped. json and
-    csv also report errors on standard error, with the number of the line.
-
-    Exits with 0 if every answer is a success, 1 if an answer is an error envelope,
-    and 2 for misuse or an unusable dataset.
+    prints each answer when its line has arrived. Errors of lines are also on standard
+    error, with the number of the line. Exits with 0 if every answer is a success, 1 if an
+    answer is an error envelope, and 2 for misuse or an unusable dataset.
 
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """

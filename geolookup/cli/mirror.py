@@ -23,7 +23,7 @@ def mirror() -> None:
 
 @mirror.command("write", short_help="Write a store as a folder that other stores follow.")
 @options.store_object
-@options.output("Folder to write.", "DIR")
+@options.option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
 @options.signing_keys()
 @options.option(
     "--expires AGE",
@@ -47,9 +47,9 @@ def write(store: Path | None, output: Path, **values: Any) -> None:
 
 @mirror.command("pack", short_help="Pack a dataset into one file.")
 @options.past_dataset_object
-@options.output("File to write.", _ARCHIVE)
+@options.option(f"-o, --output {_ARCHIVE}", "File to write.", options.AS_PATH, required=True)
 @options.signing_keys()
-@options.force("an existing file")
+@options.option("--force", "Replace an existing file.")
 def pack(dataset: str | None, output: Path, **values: Any) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
@@ -65,9 +65,9 @@ def pack(dataset: str | None, output: Path, **values: Any) -> None:
 
 @mirror.command("unpack", short_help="Unpack a packed dataset.")
 @click.argument("archive", metavar=_ARCHIVE, type=options.AS_PATH)
-@options.output("Folder to write.", "DIR")
+@options.option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
 @options.trusted_keys
-@options.force("an existing dataset")
+@options.option("--force", "Replace an existing dataset.")
 def unpack(archive: Path, output: Path, **values: Any) -> None:
     """Unpack a file of `geolookup mirror pack` into the new folder DIR.
 

@@ -264,20 +264,16 @@ def note_absent_values(dataset: Dataset, conditions: tuple[Condition, ...]) -> N
         cli.say(f"geolookup: {line}")
 
 
-def output(
-    purpose: str, metavar: str = "FILE", *, required: bool = True, kind: click.Path = AS_PATH
-) -> Callable[[F], F]:
-    """Return the option ``--output``; ``purpose`` describes the output."""
-    return option(f"-o, --output {metavar}", purpose, kind, required=required)
-
-
-def force(replaced: str) -> Callable[[F], F]:
-    """Return the option ``--force``: it replaces an output."""
-    return option("--force", f"Replace {replaced}.")
-
-
 #: The output of a command that writes an HTML page.
-page_output = group(output("HTML file to write, or -."), force("existing outputs"))
+page_output = group(
+    option("-o, --output FILE", "HTML file to write, or -.", AS_PATH, required=True),
+    option("--force", "Replace existing outputs."),
+)
+#: The output of a command that writes a dataset.
+dataset_output = group(
+    option("-o, --output DIR", "Folder to create.", AS_PATH, required=True),
+    option("--force", "Replace an existing dataset."),
+)
 
 
 def as_json(purpose: str = "Print JSON.") -> Callable[[F], F]:
@@ -296,11 +292,6 @@ max_memory = option(
     "Memory of the build, such as 1GB: ranges beyond it go to files beside the output."
     " [default: three quarters of free memory]",
 )
-
-
-def limit(name: str, purpose: str, least: int = 0, usual: int = 10) -> Callable[[F], F]:
-    """Return an option that is a number, at least ``least``."""
-    return option(f"{name} N", purpose, click.IntRange(min=least), default=usual)
 
 
 def keep(default: str = str(KEEP)) -> Callable[[F], F]:

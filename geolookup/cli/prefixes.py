@@ -60,12 +60,12 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
     "a store. Standard error has the counts.",
     options.PATH,
 )
-@options.output(
+@options.option(
+    "-o, --output FILE",
     "File to write, completely or not at all; - is standard output. [default: -]",
-    required=False,
-    kind=options.PATH,
+    options.PATH,
 )
-@options.force("an existing file")
+@options.option("--force", "Replace an existing file.")
 @options.option("--allow-empty", "Write a list without prefixes if nothing meets the conditions.")
 @options.dataset
 def prefixes(
@@ -150,14 +150,9 @@ def _chosen_names(syntax: Syntax, texts: tuple[str, ...]) -> dict[str, str]:
     """Return the names for an output; exits with status 2 for one that the syntax does not have."""
     chosen = dict(text.partition("=")[::2] for text in texts)
     for name in chosen.keys() - syntax.names:
-        if name not in NAMES:
-            fail(f"--set: no name {line_text(name)!r} in outputs; {near_match(name, NAMES)}")
-        formats = [other.name for other in SYNTAXES.values() if name in other.names]
-        fail(f"--set {name} is for {', '.join(formats)}, not for {syntax.name}")
-    try:
-        return checked_names(**chosen)
-    except ValueError as error:
-        fail(f"--set: {error}")
+        hint = near_match(name, syntax.names)
+        fail(f"--set: {syntax.name} has no name {line_text(name)!r}; {hint}")
+    return checked_names(**chosen)
 
 
 def _changes(
@@ -174,6 +169,5 @@ def _changes(
     else:
         changed = changes(read_list(path, syntax), current)
     added, removed = (sum(len(texts) for [texts] in side.values()) for side in changed)
-    line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
-    say(f"geolookup: {line}")
+    say(f"geolookup: {added:,} added, {removed:,} removed since {line_text(since)}")
     return changed

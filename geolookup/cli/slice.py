@@ -27,8 +27,7 @@ from geolookup.store.paths import dataset_path
 )
 @options.family
 @options.fields("keep", "all")
-@options.output("Folder to create.", "DIR")
-@options.force("an existing dataset")
+@options.dataset_output
 @options.max_memory
 @options.option("--name TEXT", "Name of the new dataset. [default: the name of DIR]")
 @options.signing_keys()
@@ -52,8 +51,10 @@ def slice(  # noqa: A001 - the name of the command
     from geolookup.progress import current
     from geolookup.signing.keys import read_signing_keys
 
-    signers = read_signing_keys(values.pop("signing_keys"))
-    limits = {key: values.pop(key) for key in ("force", "max_memory")}
+    build_options = Options(
+        **{key: values.pop(key) for key in ("force", "max_memory")},
+        signing_keys=read_signing_keys(values.pop("signing_keys")),
+    )
     family = values.pop("family")
     recipe = slice_recipe(
         dataset_path(options.past_dataset(dataset)),
@@ -63,6 +64,5 @@ def slice(  # noqa: A001 - the name of the command
         fields=values.pop("paths"),
         **values,
     )
-    build_options = Options(**limits, signing_keys=signers)
     report, _ = compile_recipe(recipe, output, build_options, current())
     print_report(report, as_json=as_json)

@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 
 import click
 
-from geolookup.cli.options import F, Parsed, group, limit, option
-
-
-class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before Click 8.2
-    """A format of files; the registry (it imports Arrow) is read when a name is checked."""
-
-    def __init__(self, *, is_written: bool = False) -> None:
-        self.case_sensitive, self._is_written = True, is_written
-
-    @cached_property
-    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names of the formats; with ``is_written`` without those that are only read."""
-        from geolookup.files.table_files import FORMATS
-
-        return tuple(name for name in FORMATS if FORMATS[name].write or not self._is_written)
+from geolookup.cli.options import F, Parsed, group, option
 
 
 def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
@@ -61,7 +46,12 @@ def _delimiter(text: str) -> str:
 clean = option(
     "--clean", "Also read addresses with ports, brackets or quotes, and X-Forwarded-For lists."
 )
-top = limit("--top", "Number of countries, of cities and of networks to list.", least=1)
+top = option(
+    "--top N",
+    "Number of countries, of cities and of networks to list.",
+    click.IntRange(1),
+    default=10,
+)
 time_zone = option(
     "--time-zone ZONE",
     "IANA time zone, or UTC, of times without offset in columns of instants.",
@@ -74,7 +64,11 @@ table_input = group(
         "Column of addresses, or the path of a member of objects: request.ip.",
         default="ip",
     ),
-    option("--input-format", "Format to read. [default: by suffix]", FileFormat()),
+    option(
+        "--input-format NAME",
+        "Format to read: csv, tsv, jsonl, parquet, text, log, combined, vhost_combined, clf,"
+        " vhost_clf or lines. [default: by suffix]",
+    ),
     option(
         "--delimiter CHARACTER",
         "Delimiter of CSV. [default: comma; for TSV, tab]",
