@@ -92,5 +92,4 @@ def enrich(
             check_other(source, output)
             check_file(Path(output), force=force)
         counts = enrich_file(engine, file, target, enriching, force=force)
-        options.note_age(engine)
         click.echo("\n".join(counts.report()), err=True)

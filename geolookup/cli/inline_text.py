@@ -104,13 +104,14 @@ def grep(
     Example: geolookup grep --where country=US access.log
     """
     from geolookup.inline.grep import LineFilter
+    from geolookup.prefixes.conditions import conditions_of
     from geolookup.prefixes.select import meeting
     from geolookup.tables.row_tables import row_tables
 
     if not where and not not_:
         fail("grep needs a condition, such as --where country=AT,DE")
     with _opened(dataset) as state:
-        conditions = options.read_conditions(state.dataset, where, "--where", not_)
+        conditions = conditions_of([*where, {"not": not_}], "grep", state.dataset.schema)
         options.note_absent_values(state.dataset, conditions)
         masks = meeting(row_tables(state.dataset), conditions)
         before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
@@ -128,7 +129,6 @@ def _opened(dataset: str | None) -> Iterator[State]:
     """Open the dataset of the running command, which writes a text to standard output."""
     require_output("the text is written there")
     with options.open_dataset(dataset) as engine:
-        options.note_age(engine)
         yield state_of(engine)
 
 

@@ -58,6 +58,5 @@ def lookup(
     require_output("answers are written there")
     with options.open_dataset(dataset) as engine:
         fields = resolve_fields(paths, state_of(engine).dataset.schema.columns, "--fields") or None
-        options.note_age(engine)
         failures = print_answers(addresses, Question(engine, fields, clean, compact), form, at)
     end(addresses, failures, clean=clean)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from geolookup import cli
+from geolookup.cli import note_age, say
 from geolookup.store.paths import dataset_path
 from geolookup.store.pointer import KEEP, KEEP_UNPACKED
 
@@ -142,16 +142,16 @@ def past_dataset(path: str | None, name: str = "as_of") -> str | None:
 
 
 def open_dataset(path: str | os.PathLike[str] | None) -> Engine:
-    """Open the dataset of the running command, with its overlay and as of its instant."""
+    """Open the dataset of the running command, with its overlay and as of its instant.
+
+    Print one line on standard error if the data are older than 180 days, but not of the past.
+    """
     import geolookup
 
-    return geolookup.open(path, overlay=kept("overlay"), as_of=instant_of())
-
-
-def note_age(engine: Engine) -> None:
-    """Print one line on standard error if the data are older than 180 days, but not of the past."""
+    engine = geolookup.open(path, overlay=kept("overlay"), as_of=instant_of())
     if instant_of() is None:
-        cli.note_age(engine)
+        note_age(engine)
+    return engine
 
 
 _dataset = option(
@@ -238,18 +238,6 @@ not_ = option(
 )
 
 
-def read_conditions(
-    dataset: Dataset, where: tuple[str, ...], call: str, not_: tuple[str, ...]
-) -> tuple[Condition, ...]:
-    """Return the conditions of both options; ``call`` is the option or command of ``where``."""
-    from geolookup.prefixes.conditions import conditions_of
-
-    return (
-        *conditions_of(where, call, dataset.schema),
-        *conditions_of(not_, "--not", dataset.schema, negated=True),
-    )
-
-
 def note_absent_values(dataset: Dataset, conditions: tuple[Condition, ...]) -> None:
     """Print a line for each value that no answer of the dataset has.
 
@@ -261,7 +249,7 @@ def note_absent_values(dataset: Dataset, conditions: tuple[Condition, ...]) -> N
     tables = row_tables(dataset)
     check_values(tables, conditions)
     for line in absent_values(tables, conditions):
-        cli.say(f"geolookup: {line}")
+        say(f"geolookup: {line}")
 
 
 #: The output of a command that writes an HTML page.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +21,6 @@ from geolookup.store.paths import dataset_path
 if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset
     from geolookup.prefixes.select import Selection
-    from geolookup.progress import Progress
 
 _STANDARD = "-"
 _DEFAULTS = ", ".join(f"{name}={of.default} ({of.help})" for name, of in NAMES.items())
@@ -93,6 +92,7 @@ def prefixes(
     """
     from geolookup.files.byte_streams import open_output
     from geolookup.filesystem.atomic import check_file
+    from geolookup.prefixes.conditions import conditions_of
     from geolookup.prefixes.lists import lists
     from geolookup.prefixes.select import Selection
     from geolookup.progress import beside
@@ -107,7 +107,7 @@ def prefixes(
 
     def select(dataset: Dataset, call: str) -> Selection:
         """Select the ranges of a dataset; exits with status 2 for a column that it lacks."""
-        conditions = options.read_conditions(dataset, where, call, not_)
+        conditions = conditions_of([*where, {"not": not_}], call, dataset.schema)
         return Selection(dataset, conditions, call, **limits)
 
     with (
@@ -117,23 +117,14 @@ def prefixes(
         data = state_of(engine).dataset
         selection = select(data, "prefixes")
         options.note_absent_values(data, selection.conditions)
-        options.note_age(engine)
         if not allow_empty and not any(map(len, selection.all_spans())):
             say(f"geolookup: {_NOTHING}")
             sys.exit(1)
         current, removed = lists(selection, syntax.entries), None
         if since is not None:
             current, removed = _changes(since, select, syntax, current)
-        _write(syntax.text(current, chosen, removed), stream, beside(output or _STANDARD))
-
-
-def _write(blocks: Iterable[bytes], stream: BinaryIO, progress: Progress) -> None:
-    with progress.stage("writing prefixes"):
-        done = 0
-        for block in blocks:
-            stream.write(block)
-            done += len(block)
-            progress.bytes(done, None)
+        with beside(output or _STANDARD).stage("writing prefixes"):
+            stream.writelines(syntax.text(current, chosen, removed))
 
 
 def _check_since(since: str | None, syntax: Syntax, output: str | None) -> None:

@@ -61,7 +61,6 @@ def summarize(
         document = _document(summary, fields, top)
         for line in summary.notes:
             say(line)
-        options.note_age(engine)
     click.echo(json_text(document) if as_json else "\n".join(_lines(document)))
 
 
@@ -124,7 +123,6 @@ def map(  # noqa: A001 - the name of the command
             written = write_page(output, TITLE, head, shown, force=force)
         for line in summary.notes:
             say(line)
-        options.note_age(engine)
     print_sizes(written, err=output == STANDARD_OUTPUT)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import click
 
@@ -15,13 +17,20 @@ from geolookup.cli import discard_output, fail, options, say
 from geolookup.cli.command import command
 from geolookup.cli.options import option
 from geolookup.cli.store import print_result
-from geolookup.errors import UpdateError, line_text
+from geolookup.errors import GeoLookupError, UpdateError, line_text
+from geolookup.history.result import StoreResult
 from geolookup.progress import current, shown
+from geolookup.remote import backoff_wait
 from geolookup.store.pointer import KEEP
 
-if TYPE_CHECKING:
-    from geolookup.history.result import StoreResult
-
+#: The first wait after a failure is the interval over this; it doubles with each further one.
+#: every 300 s: waits after failures of 30, 60, 120, 240, 300, 300 ... s.
+_FIRST_PART = 10
+#: Seconds: the longest wait that a server may ask for, unless the interval is longer.
+_LONGEST_ASKED = 3600.0
+#: Stores that started together, as after a power failure, ask their server apart: the first wait
+#: is any part of the interval, and each later one is up to a tenth longer than it must be.
+_FIRST, _LATER = (0.0, 1.0), (1.0, 1.1)
 #: A number with its unit: of times and of rates.
 _QUANTITY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhdkM]?)")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}, {"": 1, "k": 1000, "M": 1_000_000}
@@ -90,7 +99,6 @@ def update(source: str | None, every: float | None, as_json: bool, **values: Any
 
     Example: geolookup update --if-older 7d
     """
-    from geolookup.cli.repeating import repeat
     from geolookup.updates.job import job_of
     from geolookup.updates.run import run
 
@@ -142,3 +150,32 @@ def _unless_closed(write: Callable[[], None]) -> None:
         if not isinstance(error, BrokenPipeError):
             problem = f"standard output cannot be written ({error.strerror}); the update goes on"
             say(f"geolookup: {problem}")
+
+
+def repeat(
+    update: Callable[[], StoreResult], report: Callable[[StoreResult], None], every: float
+) -> NoReturn:
+    """Update for ever; report the first result and those that are news, and each problem once.
+
+    ``every`` is the interval in seconds. After a failure the wait is shorter, unless the server
+    asks for more.
+    """
+    failures, warned, last = 0, "", StoreResult("")
+    while True:
+        wait, jitter = every, _LATER if last.state else _FIRST
+        try:
+            result = update()
+        except (GeoLookupError, OSError, MemoryError) as error:
+            failures, jitter = failures + 1, _LATER
+            asked = min(getattr(error, "wait", None) or 0.0, max(every, _LONGEST_ASKED))
+            wait = max(backoff_wait(failures, every / _FIRST_PART, every), asked)
+            problem = str(error) or type(error).__name__
+            if problem != warned:
+                say(f"geolookup: {line_text(problem)}; next try in {wait:.3g} s")
+            warned = problem
+        else:
+            is_news = (result.state, result.generation) != (last.state, last.generation)
+            if failures or not last.state or (is_news and result.state != "unchanged"):
+                report(result)
+            failures, warned, last = 0, "", result
+        time.sleep(wait * random.uniform(*jitter))  # noqa: S311 (no secret)
