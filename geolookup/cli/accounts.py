@@ -11,6 +11,7 @@ import click
 
 from geolookup.cli import fail, options, say
 from geolookup.cli.command import group
+from geolookup.cli.options import option
 from geolookup.cli.terminal_text import print_table
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import count_text
@@ -42,11 +43,11 @@ def _to_come(_context: object, _option: object, value: datetime | None) -> int |
 
 @keys.command("create", short_help="Create a key and print it once.")
 @options.accounts
-@options.option("--plan NAME", "Plan of the account.", required=True)
-@options.option("--name TEXT", "Name of the account.", required=True)
+@option("--plan NAME", "Plan of the account.", required=True)
+@option("--name TEXT", "Name of the account.", required=True)
 @options.plans
-@options.option("--env", "Prefix of the key.", click.Choice(["live", "test"]), default="live")
-@options.option(
+@option("--env", "Prefix of the key.", click.Choice(["live", "test"]), default="live")
+@option(
     "--expires DATE",
     "Expiry of the key, UTC. [default: never]",
     click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"]),
@@ -166,7 +167,7 @@ def plans(plans: Path | None) -> None:
 @accounts.command("backup", short_help="Write the accounts to one file.")
 @_backup
 @options.accounts
-@options.option("--force", "Replace an existing FILE.")
+@option("--force", "Replace an existing FILE.")
 def backup(file: Path, accounts: str, *, force: bool) -> None:
     """Write a snapshot of all accounts, keys, usage and the audit log to FILE.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +11,20 @@ import click
 import geolookup
 from geolookup.cli import json_text, options, say
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.errors import QualityError, line_text
 from geolookup.store.paths import dataset_path
 
 _LIMIT = options.Parsed(lambda text: int(text) if text.isdecimal() else text)
 #: Options of both commands.
 _limits = options.group(
-    options.option(
+    option(
         "--max-rejects LIMIT",
         "Most rejected rows of each source: a number, or a share of its rows such as 5%."
         " [default: as RECIPE says, or 1%]",
         _LIMIT,
     ),
-    options.option(
+    option(
         "--max-nulled LIMIT",
         "Most invalid values of each field of a source: a number, or a share of its values."
         " [default: as RECIPE says, or 1%]",
@@ -38,14 +38,14 @@ _limits = options.group(
 @command("build")
 @click.argument("recipe", type=options.PATH)
 @options.dataset_output
-@options.option(
+@option(
     "--rejects FILE",
     "Write rejected rows, invalid values and rows far outside their country to this CSV:"
     " file, line, reason, text.",
     click.Path(dir_okay=False),
 )
 @_limits
-@options.option("--offline", "Use only the cached copies of remote sources.")
+@option("--offline", "Use only the cached copies of remote sources.")
 @options.signing_keys()
 @options.as_json("Print the report as JSON.")
 def build(as_json: bool, **values: Any) -> None:
@@ -73,7 +73,7 @@ def build(as_json: bool, **values: Any) -> None:
 @command("check")
 @click.argument("recipe", type=options.PATH)
 @_limits
-@options.option(
+@option(
     "--against STORE",
     "Store or dataset to compare with: rows of each source, lost values, gates of [update].",
     options.PATH,
@@ -97,13 +97,13 @@ def check(as_json: bool, **values: Any) -> None:
 
 @command("slice")
 @options.past_dataset_object
-@options.option(
+@option(
     "--only CONDITION",
     "Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
     multiple=True,
 )
 @options.not_
-@options.option(
+@option(
     "--within NETWORK",
     "Only addresses in this network; repeatable: in one of them.",
     multiple=True,
@@ -112,7 +112,7 @@ def check(as_json: bool, **values: Any) -> None:
 @options.fields("keep", "all")
 @options.dataset_output
 @options.max_memory
-@options.option("--name TEXT", "Name of the new dataset. [default: the name of DIR]")
+@option("--name TEXT", "Name of the new dataset. [default: the name of DIR]")
 @options.signing_keys()
 @options.as_json("Print the report as JSON.")
 def slice(  # noqa: A001 - the name of the command
@@ -153,11 +153,4 @@ def slice(  # noqa: A001 - the name of the command
 
 def _print_report(report: Any, *, as_json: bool) -> None:
     """Print the report of a build or a check."""
-    click.echo(json_text(report, _members) if as_json else "\n".join(report.lines()))
-
-
-def _members(report: Any) -> object:
-    """Return the members of a report; ``asdict`` counts the items of a ``Counter`` anew."""
-    if isinstance(report, Path):
-        return str(report)
-    return {field.name: getattr(report, field.name) for field in fields(report)}
+    click.echo(json_text(report) if as_json else "\n".join(report.lines()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -14,6 +14,7 @@ import click
 import geolookup
 from geolookup.cli import fail, json_text, options, print_sizes, say, table_options, text_of
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.errors import count_text, line_text
 from geolookup.store.paths import dataset_path
 
@@ -29,12 +30,10 @@ Result = TypeVar("Result", "Comparison", "Score")
 @command("diff")
 @click.argument("old", type=options.PATH)
 @click.argument("new", type=options.PATH, required=False)
-@table_options.fail_if("country_moved > 2%")
+@table_options.fail_if
 @table_options.traffic
-@options.option(
-    "--top N", "Number of networks to list, by moved addresses.", click.IntRange(0), default=10
-)
-@options.option(
+@option("--top N", "Number of networks to list, by moved addresses.", click.IntRange(0), default=10)
+@option(
     "--rows FILE",
     "Also write a row for each range whose answer differs: .csv, .jsonl or .parquet.",
     options.AS_PATH,
@@ -42,23 +41,13 @@ Result = TypeVar("Result", "Comparison", "Score")
 @options.where
 @options.not_
 @options.fields("compare in the rows of --rows, or all", "those that sources state")
-@options.option("--force", "Replace an existing FILE of --rows.")
+@option("--force", "Replace an existing FILE of --rows.")
 @options.as_json()
 @options.instant_option(
     "--as-of DATE", "OLD is a store: compare the generation that was in force then."
 )
 @options.instant_option("--new-as-of DATE", "NEW is a store: compare the generation in force then.")
-def diff(
-    old: str,
-    new: str | None,
-    rows: Path | None,
-    where: tuple[str, ...],
-    not_: tuple[str, ...],
-    paths: tuple[str, ...],
-    force: bool,
-    as_json: bool,
-    **values: Any,
-) -> None:
+def diff(old: str, new: str | None, rows: Path | None, as_json: bool, **values: Any) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
     OLD and NEW are datasets, or stores: then their current generations are compared.
@@ -73,13 +62,14 @@ def diff(
     """
     from geolookup.comparison.report import lines
 
-    if rows is None and (where or not_ or paths or force):
+    of_rows = {name: values.pop(name) for name in ("where", "not_", "paths", "force")}
+    if rows is None and any(of_rows.values()):
         fail("--where, --not, --fields and --force are about the file of --rows; name it")
     if new is None and {options.instant_of(name) for name in ("as_of", "new_as_of")} != {None}:
         new = old
     sides = options.past_dataset(old) or old, options.past_dataset(new, "new_as_of")
     if rows is not None:
-        _write_rows(sides, rows, where, not_, paths, force=force)
+        _write_rows(sides, rows, **of_rows)
     result = geolookup.diff(*sides, **values)
     before, after = _named(result.old, old), _named(result.new, new or old, "new_as_of")
     _print(replace(result, old=before, new=after), lines, as_json=as_json)
@@ -112,16 +102,23 @@ def _write_rows(
 
 @command("score")
 @click.argument("datasets", type=options.PATH, metavar="[DATASET]...", nargs=-1)
-@table_options.truth("Ground truth", required=True)
-@table_options.fail_if("country_agree < 95%")
+@option(
+    "--truth FILE",
+    "Ground truth: a geofeed, another source, or a table of addresses; repeatable, the first"
+    " decides.",
+    multiple=True,
+    required=True,
+)
+@table_options.truth_format
+@table_options.fail_if
 @table_options.traffic
-@options.option(
+@option(
     "--rows FILE",
     "Also write a row for each range where the one DATASET lacks a value of the truth or has "
     "another one: .csv, .jsonl or .parquet. Before is the truth, after is DATASET.",
     options.AS_PATH,
 )
-@options.option("--force", "Replace an existing FILE of --rows.")
+@option("--force", "Replace an existing FILE of --rows.")
 @options.as_of
 @options.as_json()
 def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
@@ -148,16 +145,21 @@ def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
 
 @command("report")
 @options.past_dataset_object
-@options.option(
+@option(
     "--against OLD", "Also show the changes since OLD, an older dataset or a store.", options.PATH
 )
-@options.option(
+@option(
     "--rows FILE",
     "With --against: write a row for each changed range, as `geolookup diff` does, and link to it.",
     options.AS_PATH,
 )
-@table_options.fail_if("country_moved > 2%", "With --against")
-@table_options.truth("Also show how far DATASET agrees with ground truth", required=False)
+@table_options.fail_if
+@option(
+    "--truth FILE",
+    "Also show how far DATASET agrees with ground truth, as in `geolookup score`; repeatable.",
+    multiple=True,
+)
+@table_options.truth_format
 @options.page_output
 def report(
     dataset: str | None,
@@ -201,7 +203,7 @@ def report(
 
 def _print(result: Result, lines: Callable[[Result], Iterable[str]], *, as_json: bool) -> NoReturn:
     """Print a comparison, then exit by its gates."""
-    click.echo(json_text(asdict(result)) if as_json else text_of(lines(result)))
+    click.echo(json_text(result) if as_json else text_of(lines(result)))
     _exit_by_gates(result)
 
 

@@ -9,29 +9,30 @@ import click
 
 from geolookup.cli import fail, options, table_options
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.contract.paths import resolve_fields
 from geolookup.kernel.lookups import state_of
 
 
 @command("enrich")
 @click.argument("source", metavar="INPUT", type=options.PATH)
-@options.option("-o, --output OUTPUT", "File to write, or -.", options.PATH, required=True)
-@options.option(
+@option("-o, --output OUTPUT", "File to write, or -.", options.PATH, required=True)
+@option(
     "--output-format NAME",
     "Format to write: csv, tsv, jsonl or parquet. [default: by suffix; for -, the input's]",
 )
-@options.option("--force", "Replace an existing output.")
+@option("--force", "Replace an existing output.")
 @options.fields("add", "all but ip and error_code")
-@options.option("--prefix TEXT", "Prefix of the names of new columns.", default="")
+@option("--prefix TEXT", "Prefix of the names of new columns.", default="")
 @table_options.table_input
 @table_options.clean
-@options.option(
+@option(
     "--on-invalid",
     "For an address without an answer: write nulls, or stop with an error. [default: null, "
     "but a file without any address is refused]",
     click.Choice(["null", "raise"]),
 )
-@options.option(
+@option(
     "--local-time-at INSTANT|COLUMN",
     f"{options.LOCAL_TIME}; {options.IS_COLUMN}. [default: now]",
     options.Parsed(options.instant_or_column),

@@ -10,6 +10,7 @@ import click
 
 from geolookup.cli import options, say
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.errors import counts_text
 from geolookup.export import write
 from geolookup.export.formats import FORMATS, options_of_formats
@@ -22,14 +23,14 @@ _SHORT = {"fields": "-f, "}
 
 def _formats(command: options.F) -> options.F:
     """Add the options of all formats; the help of each names the formats that have it."""
-    for option, formats in reversed(options_of_formats().items()):
-        value = "" if option.choices else f" {option.metavar}"
-        command = options.option(
-            f"{_SHORT.get(option.name, '')}--{option.name}{value}",
-            option.help + _only_for(formats),
-            click.Choice(option.choices) if option.choices else None,
-            multiple=option.several,
-            callback=options.split_values if option.several else None,
+    for added, formats in reversed(options_of_formats().items()):
+        value = "" if added.choices else f" {added.metavar}"
+        command = option(
+            f"{_SHORT.get(added.name, '')}--{added.name}{value}",
+            added.help + _only_for(formats),
+            click.Choice(added.choices) if added.choices else None,
+            multiple=added.several,
+            callback=options.split_values if added.several else None,
         )(command)
     return command
 
@@ -41,20 +42,20 @@ def _only_for(formats: Sequence[str]) -> str:
 @command("export")
 @options.past_dataset_object
 @options.overlay
-@options.option(
+@option(
     "--format",
     "Format to write. [default: by the suffix of the output, such as .mmdb]",
     click.Choice(list(FORMATS)),
     name="format_name",
 )
-@options.option(
+@option(
     "-o, --output PATH",
     "File to write; for parquet a folder. - is standard output, for csv and jsonl.",
     options.PATH,
     required=True,
 )
 @_formats
-@options.option("--force", "Replace an existing output.")
+@option("--force", "Replace an existing output.")
 def export(
     dataset: str | None, format_name: str | None, output: str, force: bool, **parameters: Any
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,20 +49,23 @@ def info(dataset: str | None, as_json: bool) -> None:
         document = {
             "path": str(path),
             **asdict(metadata),
-            "age": asdict(metadata.age),
+            "age": metadata.age,
             "kernel": kernel,
             "time_zones": {"version": zones.version, "source": zones.source},
-            "known": {family: asdict(shares) for family, shares in known.items()},
+            "known": known,
             "files": files,
         }
         click.echo(json_text(document))
     else:
-        parts = _dataset_lines(metadata, path, kernel, files), _known_lines(known)
-        click.echo(text_of(chain(*parts, _source_lines(metadata))))
+        click.echo(text_of(_lines(metadata, path, kernel, files, known)))
 
 
-def _dataset_lines(
-    metadata: Metadata, path: Path, kernel: str, files: Mapping[str, int]
+def _lines(
+    metadata: Metadata,
+    path: Path,
+    kernel: str,
+    files: Mapping[str, int],
+    known: Mapping[str, KnownAddresses],
 ) -> Iterator[str]:
     from geolookup.dataset.sizes import size_lines
 
@@ -77,14 +79,12 @@ def _dataset_lines(
     yield f"time zones  {metadata.time_zones}"
     yield f"counts      {counts_text(metadata.counts)}"
     yield f"private     {', '.join(private) or 'no own column'}"
-
-
-def _known_lines(known: Mapping[str, KnownAddresses]) -> Iterator[str]:
     yield f"known       IPv4: of the {known['ipv4'].of:,} public addresses"
     yield "            IPv6: of the addresses with any value; most others are unassigned"
     yield f"{'':<33}{'IPv4':>8}{'IPv6':>9}"
-    for path in known["ipv4"].with_value:
-        yield f"  {path:<31}{known['ipv4'].share(path):8.2%} {known['ipv6'].share(path):8.2%}"
+    for name in known["ipv4"].with_value:
+        yield f"  {name:<31}{known['ipv4'].share(name):8.2%} {known['ipv6'].share(name):8.2%}"
+    yield from _source_lines(metadata)
 
 
 def _source_lines(metadata: Metadata) -> Iterator[str]:

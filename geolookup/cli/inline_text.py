@@ -13,6 +13,7 @@ import click
 
 from geolookup.cli import fail, options, require_output
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.cli.terminal_text import charset, has_colours, in_charset, style, value_text
 from geolookup.errors import line_text
 from geolookup.kernel.lookups import state_of
@@ -34,7 +35,7 @@ def _is_colored(choice: str) -> bool:
 _source = click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
 #: What both commands end with.
 _text_options = options.group(
-    options.option(
+    option(
         "--color",
         "Colours in the text; auto: on a terminal, unless $NO_COLOR is set.",
         click.Choice(["auto", "always", "never"]),
@@ -47,9 +48,7 @@ _text_options = options.group(
 
 @command("annotate")
 @_source
-@options.option(
-    "--template TEXT", "Text of a tag, with fields in braces.", default="{country} AS{asn}"
-)
+@option("--template TEXT", "Text of a tag, with fields in braces.", default="{country} AS{asn}")
 @_text_options
 def annotate(source: str, template: str, color: bool, dataset: str | None) -> None:
     """Write FILE, any text, with a tag in brackets after each of its addresses.
@@ -80,9 +79,9 @@ def _encode(tag: str, *, color: bool) -> bytes:
 @_source
 @options.where
 @options.not_
-@options.option("--all", "All public addresses of a line must meet them.", name="every")
-@options.option("-v, --invert-match", "Keep the other lines.", name="inverted")
-@options.option("-c, --count", "Print only the number of kept lines.")
+@option("--all", "All public addresses of a line must meet them.", name="every")
+@option("-v, --invert-match", "Keep the other lines.", name="inverted")
+@option("-c, --count", "Print only the number of kept lines.")
 @_text_options
 def grep(
     source: str,

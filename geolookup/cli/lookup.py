@@ -8,6 +8,7 @@ from geolookup.cli import options, require_output, table_options
 from geolookup.cli.answer_formats import FORMATS, Question
 from geolookup.cli.answers import end, print_answers
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.contract.paths import resolve_fields
 from geolookup.kernel.lookups import state_of
 
@@ -15,18 +16,18 @@ from geolookup.kernel.lookups import state_of
 @command("lookup")
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
 @options.fields("print", "all")
-@options.option(
+@option(
     "--format",
     "Format of the answers. [default: table on a terminal, else json]",
     click.Choice(list(FORMATS)),
     name="form",
 )
-@options.option(
+@option(
     "--compact/--indent",
     "JSON with one line per answer, or indented. [default: indented on a terminal]",
     default=None,
 )
-@options.option(
+@option(
     "--local-time-at INSTANT",
     f"{options.LOCAL_TIME}. [default: now]",
     options.Parsed(options.instant_in),

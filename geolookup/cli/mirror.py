@@ -10,6 +10,7 @@ import click
 import geolookup
 from geolookup.cli import fail, options
 from geolookup.cli.command import group
+from geolookup.cli.options import option
 from geolookup.errors import line_text, short_id
 from geolookup.store.paths import dataset_path
 
@@ -23,9 +24,9 @@ def mirror() -> None:
 
 @mirror.command("write", short_help="Write a store as a folder that other stores follow.")
 @options.store_object
-@options.option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
+@option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
 @options.signing_keys()
-@options.option(
+@option(
     "--expires AGE",
     "Time until followers refuse the index, such as 36h, 7d or 2w. [default: no limit]",
 )
@@ -47,9 +48,9 @@ def write(store: Path | None, output: Path, **values: Any) -> None:
 
 @mirror.command("pack", short_help="Pack a dataset into one file.")
 @options.past_dataset_object
-@options.option(f"-o, --output {_ARCHIVE}", "File to write.", options.AS_PATH, required=True)
+@option(f"-o, --output {_ARCHIVE}", "File to write.", options.AS_PATH, required=True)
 @options.signing_keys()
-@options.option("--force", "Replace an existing file.")
+@option("--force", "Replace an existing file.")
 def pack(dataset: str | None, output: Path, **values: Any) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
@@ -65,9 +66,9 @@ def pack(dataset: str | None, output: Path, **values: Any) -> None:
 
 @mirror.command("unpack", short_help="Unpack a packed dataset.")
 @click.argument("archive", metavar=_ARCHIVE, type=options.AS_PATH)
-@options.option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
+@option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
 @options.trusted_keys
-@options.option("--force", "Replace an existing dataset.")
+@option("--force", "Replace an existing dataset.")
 def unpack(archive: Path, output: Path, **values: Any) -> None:
     """Unpack a file of `geolookup mirror pack` into the new folder DIR.
 
@@ -123,7 +124,7 @@ def create(file: Path) -> None:
 @keys.command("trust", short_help="Choose the keys that a store trusts.")
 @click.argument("store", type=options.AS_PATH)
 @click.argument("public_keys", metavar="[KEY.pub]...", nargs=-1, type=options.AS_PATH)
-@options.option("--remove ID", "Remove the key with this id; repeatable.", multiple=True)
+@option("--remove ID", "Remove the key with this id; repeatable.", multiple=True)
 def trust(store: Path, public_keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     """Add public keys to those that STORE trusts, and list all of them.
 

@@ -60,7 +60,7 @@ def option(
         *filter(None, [name]),
         metavar=metavar or None,
         type=kind,
-        is_flag=is_flag,
+        is_flag=is_flag or None,
         show_default=not is_flag and bool(settings.get("default")),
         help=purpose,
         **settings,

@@ -12,6 +12,7 @@ import click
 import geolookup
 from geolookup.cli import fail, options, say
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.errors import line_text, near_match
 from geolookup.kernel.lookups import state_of
 from geolookup.prefixes.list_text import NAMES, Lists, Syntax, checked_names
@@ -30,9 +31,9 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 @command("prefixes")
 @click.argument("where", metavar="[CONDITION]...", nargs=-1)
 @options.not_
-@options.option("--within NETWORK", "Only addresses in this network.")
+@option("--within NETWORK", "Only addresses in this network.")
 @options.family
-@options.option(
+@option(
     "--no-aggregate",
     "Do not join adjacent ranges of the dataset that meet the conditions.",
     name="aggregate",
@@ -44,28 +45,26 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
     "Do not join ranges whose values of these fields differ; write the values. Only for csv and"
     " json.",
 )
-@options.option(
-    "--format", "Syntax to write.", click.Choice(tuple(SYNTAXES)), name="form", default="cidr"
-)
-@options.option(
+@option("--format", "Syntax to write.", click.Choice(tuple(SYNTAXES)), name="form", default="cidr")
+@option(
     "--set NAME=VALUE",
     f"Set a name in the output; repeatable. [default: {_DEFAULTS}]",
     name="names",
     multiple=True,
 )
-@options.option(
+@option(
     "--since OLD",
     "Write only the changes since OLD: a list in the same syntax, a dataset or "
     "a store. Standard error has the counts.",
     options.PATH,
 )
-@options.option(
+@option(
     "-o, --output FILE",
     "File to write, completely or not at all; - is standard output. [default: -]",
     options.PATH,
 )
-@options.option("--force", "Replace an existing file.")
-@options.option("--allow-empty", "Write a list without prefixes if nothing meets the conditions.")
+@option("--force", "Replace an existing file.")
+@option("--allow-empty", "Write a list without prefixes if nothing meets the conditions.")
 @options.dataset
 def prefixes(
     where: tuple[str, ...],

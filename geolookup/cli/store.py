@@ -12,6 +12,7 @@ import click
 import geolookup
 from geolookup.cli import fail, json_text, options, say
 from geolookup.cli.command import group
+from geolookup.cli.options import option
 from geolookup.cli.terminal_text import print_table
 from geolookup.contract.envelope import to_json
 from geolookup.errors import count_text, line_text, short_id
@@ -37,7 +38,7 @@ def store() -> None:
 def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> None:
     """Print what a command did to a store: in one line, or all of it as JSON."""
     if as_json:
-        click.echo(json_text(asdict(result)) if indent else to_json(asdict(result)))
+        click.echo(json_text(result) if indent else to_json(asdict(result)))
         return
     click.echo(line_text(result.line()))
     if result.state == "planned":
@@ -49,8 +50,8 @@ def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> 
 @store.command("publish", short_help="Make a dataset the current one of a store.")
 @options.dataset_object
 @options.store
-@options.option("--expect ID", "Publish only the generation with this id.")
-@options.option(
+@option("--expect ID", "Publish only the generation with this id.")
+@option(
     "--since DATE",
     "Put DATASET into the past: it was in force from DATE until the next generation.",
     options.Parsed(read_since),
@@ -103,7 +104,7 @@ def generations(store: Path | None, as_json: bool) -> None:
     """
     entries = geolookup.generations(store)
     if as_json:
-        click.echo(json_text([asdict(generation) for generation in entries]))
+        click.echo(json_text(entries))
         return
     print_table(map(_row, entries), _TITLES)
     total = sum(item.bytes or 0 for item in entries)

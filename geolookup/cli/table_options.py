@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import click
 
-from geolookup.cli.options import F, Parsed, group, option
+from geolookup.cli.options import Parsed, group, option
 
-
-def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
-    """Return the options ``--truth`` (repeatable) and ``--truth-format``."""
-    text = f"{purpose}: a geofeed, another source, or a table of addresses; repeatable, "
-    return group(
-        option("--truth FILE", text + "the first decides.", multiple=True, required=required),
-        option(
-            "--truth-format NAME",
-            "A source format of recipes, or 'addresses' for a table of addresses.",
-            default="auto",
-        ),
-    )
-
-
-def fail_if(example: str, condition: str = "") -> Callable[[F], F]:
-    """Return the option ``--fail-if`` of gates; it is repeatable."""
-    start = f"{condition}: exit" if condition else "Exit"
-    text = f"{start} with 1 if this is true, such as {example!r}; repeatable."
-    return option("--fail-if GATE", text, multiple=True)
+truth_format = option(
+    "--truth-format NAME",
+    "A source format of recipes, or 'addresses' for a table of addresses.",
+    default="auto",
+)
+fail_if = option(
+    "--fail-if GATE",
+    "Exit with 1 if this is true, such as 'country_moved > 2%' or, of a score,"
+    " 'country_agree < 95%'; repeatable.",
+    multiple=True,
+)
 
 
 def _zone(text: str) -> str:

@@ -11,6 +11,7 @@ import click
 
 from geolookup.cli import fail, json_text, options, print_sizes, say, table_options
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.contract.display import join_values
 from geolookup.kernel.lookups import state_of
 
@@ -66,13 +67,13 @@ def summarize(
 
 @command("map")
 @_addresses
-@options.option(
+@option(
     "--local-time-at COLUMN",
     "Column with the instant of each row. [default: the times of a log; none in other files]",
     name="time_column",
 )
 @table_options.time_zone
-@options.option(
+@option(
     "--min-count N",
     "Show places, times and groups with fewer requests only in a sum.",
     click.IntRange(1),
