@@ -9,7 +9,7 @@ from time import time
 
 import click
 
-from geolookup.cli import fail, key_options, options, say
+from geolookup.cli import fail, key_options, options, require_output, say
 from geolookup.cli.command import group
 from geolookup.cli.terminal_text import print_table
 from geolookup.contract.gregorian import timestamp
@@ -69,6 +69,7 @@ def create(
 
     Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
+    require_output("the key is written there, and nowhere else")
     with open_accounts(accounts, plans) as store:
         try:
             click.echo(store.create_key(name, plan, environment=env, expires=expires))
