@@ -9,7 +9,7 @@ from time import time
 
 import click
 
-from geolookup.cli import fail, options, say
+from geolookup.cli import fail, options, require_output, say
 from geolookup.cli.command import group
 from geolookup.cli.options import option
 from geolookup.cli.terminal_text import print_table
@@ -62,6 +62,7 @@ def create(
 
     Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
+    require_output("the key is written there, and nowhere else")
     with open_accounts(accounts, plans) as store:
         click.echo(store.create_key(name, plan, environment=env, expires=expires))
 
