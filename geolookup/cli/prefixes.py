@@ -103,6 +103,8 @@ def prefixes(
     special-purpose space in which own columns are known. If nothing meets the conditions,
     the command writes nothing and exits with 1, unless --allow-empty is set.
 
+    The guide Lists for firewalls shows how each program loads its list.
+
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """
     from geolookup.cli.conditions import note_absent_values, read_conditions
