@@ -54,7 +54,7 @@ def lookup(
     error, with the number of the line. Exits with 0 if every answer is a success, 1 if an
     answer is an error envelope, and 2 for misuse or an unusable dataset.
 
-    Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
+    Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888 --format json
     """
     require_output("answers are written there")
     with options.open_dataset(dataset) as engine:
