@@ -70,7 +70,7 @@ def read_json(stream: InputStream, options: ReadOptions) -> Rows:
             dropped.update(path for path in paths(table.schema) if path not in paths(read))
             table = parse(lines, read)
         if is_typed:
-            _check_integers(table.schema, lines)
+            _check_integers(table, lines)
         columns = [column.combine_chunks() for column in table.columns]
         columns += [lines.texts] * has_lines
         return Block(pa.record_batch(columns, schema=schema), lines.numbers)
@@ -180,29 +180,24 @@ def _check_values(lines: Lines) -> None:
             raise TextError(problem, "flatten or repair them", int(lines.numbers[at]))
 
 
-def _check_integers(schema: pa.Schema, lines: Lines) -> None:
-    """Raise TextError for an integer that a column or a member of floats would change."""
+def _check_integers(table: pa.Table, lines: Lines) -> None:
+    """Raise TextError for an integer that a column or a member of floats has changed."""
     is_long = pc.match_substring_regex(lines.texts, _LONG)
     for at in np.flatnonzero(is_long.to_numpy(zero_copy_only=False)).tolist():
         members = json.loads(lines.texts[at].as_py())
-        for column in schema:
-            if _is_changed(members.get(column.name), column.type):
-                member = "a member" if holds_address(column.name) else f"member {column.name!r}"
+        for name, value in table.slice(at, 1).to_pylist()[0].items():
+            if _is_changed(members.get(name), value):
+                member = "a member" if holds_address(name) else f"member {name!r}"
                 problem = f"{member} has an integer too large for its column"
                 raise TextError(problem, "write it in quotes", int(lines.numbers[at]))
 
 
-def _is_changed(value: Any, kind: pa.DataType) -> bool:
+def _is_changed(value: Any, read: Any) -> bool:
     if isinstance(value, dict):
-        return any(_is_changed(value.get(field.name), field.type) for field in kind)
+        return any(_is_changed(member, read.get(name)) for name, member in value.items())
     if isinstance(value, list):
-        return any(_is_changed(item, kind.value_type) for item in value)
-    if type(value) is not int or not pa.types.is_floating(kind):
-        return False
-    try:
-        return int(float(value)) != value
-    except OverflowError:
-        return True
+        return any(map(_is_changed, value, read))
+    return type(value) is int and isinstance(read, float) and value != read
 
 
 def _error(

@@ -20,12 +20,12 @@ from geolookup.contract.localtime import EARLIEST, LATEST
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
+from geolookup.files.column_text import join
 from geolookup.files.lines import Lines, bytes_in, cut, line_blocks_of
 from geolookup.files.log_fields import Span, fields_of
 from geolookup.files.row_streams import Block, ReadOptions, Rows, check_columns
 from geolookup.files.text_blocks import TextError
 from geolookup.files.timestamps import date_seconds
-from geolookup.tables.times import Int64
 
 # No text is matched in two ways, so that RE2 reads each byte once.
 # An address, or a list of them with commas: %{X-Forwarded-For}i.
@@ -63,7 +63,6 @@ _SAMPLE = 100
 _FIELDS = b"#Fields:"
 _DIRECTIVE, _TAB, _BLANK, _DASH = b"#\t -"
 _STATUS = "^([0-9]{1,3}|-)$"
-_FRACTION = r"\.[0-9]{1,9}$"
 _W3C_NAMES = {"c-ip": "ip", "sc-status": STATUS}
 #: A function from n lines to the bounds of their fields, their instants, and whether each line is
 #: malformed.
@@ -156,34 +155,29 @@ def _splitter(pattern: re.Pattern[bytes]) -> _Split:
 
     def split(lines: Lines) -> tuple[dict[str, Span], pa.Array, Bools]:
         spans, wrong = fields_of(lines, pattern)
-        # Many lines have the time of the line before.
-        texts = cut(lines.block, *spans[TIME], wrong, _TEXT).dictionary_encode()
-        seconds, valid = _instants(texts.dictionary)
-        at = texts.indices.fill_null(-1).to_numpy()
-        wrong = ~np.append(valid, False)[at]  # the last item is of malformed lines
-        return spans, pa.array(np.append(seconds, 0)[at], mask=wrong).cast(_SECONDS), wrong
+        times = _times(cut(lines.block, *spans[TIME], wrong, _TEXT))
+        return spans, times, np.asarray(times.is_null())
 
     return split
 
 
-def _instants(texts: pa.Array) -> tuple[Int64, Bools]:
-    """Return the Unix seconds of times with an offset, and whether each is one.
+def _times(texts: pa.Array) -> pa.Array:
+    """Return the instants of n times with an offset; null for any other text.
 
-    Times of one minute are read once.
+    Many lines have the time of the line before, and times of one minute are read once.
     """
+    encoded = texts.dictionary_encode()
+    texts = encoded.dictionary
+    minutes, further = texts, pa.scalar(0, pa.int64())
     # 10/Oct/2000:13:55:36 -0700
-    is_usual = pc.match_substring_regex(texts, "^[^ ]{17}:[0-5][0-9] ")
-    if not pc.all(is_usual).as_py():
-        return _checked(*date_seconds(texts))
-    minutes = pc.binary_replace_slice(texts.cast(_BYTES), 17, 20, b"").dictionary_encode()
-    seconds, valid = _checked(*date_seconds(minutes.dictionary.cast(_TEXT)))
-    at = minutes.indices.to_numpy()
-    of_minute = pc.utf8_slice_codeunits(texts, 18, 20).cast(pa.int64()).to_numpy()
-    return seconds[at] + of_minute, valid[at]
-
-
-def _checked(seconds: Int64, valid: Bools, has_offset: Bools) -> tuple[Int64, Bools]:
-    return seconds, valid & has_offset & (seconds >= EARLIEST) & (seconds < LATEST)
+    if pc.all(pc.match_substring_regex(texts, "^[^ ]{17}:[0-5][0-9] ")).as_py():
+        minutes = pc.binary_replace_slice(texts.cast(_BYTES), 17, 20, b"").cast(_TEXT)
+        further = pc.utf8_slice_codeunits(texts, 18, 20).cast(pa.int64())
+    minutes = minutes.dictionary_encode()
+    seconds, valid, has_offset = date_seconds(minutes.dictionary)
+    valid &= has_offset & (seconds >= EARLIEST) & (seconds < LATEST)
+    instants = pc.add(pa.array(seconds, mask=~valid).take(minutes.indices), further)
+    return instants.cast(_SECONDS).take(encoded.indices)
 
 
 def _is_absent(lines: Lines, span: Span, field: pa.Field) -> Bools:
@@ -241,8 +235,8 @@ def _w3c(blocks: Iterator[tuple[int, bytes]], fields: bytes, options: ReadOption
         spans, wrong = _between_blanks(lines, names)
         times = None
         if {"date", TIME} <= {*names}:
-            texts = [cut(lines.block, *spans[name], wrong) for name in ("date", TIME)]
-            times = _moments(*texts)
+            date, time = (cut(lines.block, *spans[name], wrong) for name in ("date", TIME))
+            times = _times(join(date, b" ", time, b"Z").cast(_TEXT, safe=False))
             wrong |= np.asarray(times.is_null()) & ~_is_dash(lines, spans["date"])
         if STATUS in names:
             statuses = cut(lines.block, *spans[STATUS], wrong)
@@ -271,12 +265,3 @@ def _between_blanks(lines: Lines, names: list[str]) -> tuple[dict[str, Span], Bo
         for name, start, end in zip(names, bounds, bounds[1:], strict=False)
     }
     return spans, wrong
-
-
-def _moments(dates: pa.Array, times: pa.Array) -> pa.Array:
-    """Return the instants of dates and times of day, whole seconds; null if they are malformed."""
-    texts = pc.binary_join_element_wise(dates, times, pa.scalar(b" ", _BYTES))
-    texts = texts.cast(_TEXT, safe=False).dictionary_encode()
-    whole = pc.replace_substring_regex(texts.dictionary, _FRACTION, "")
-    moments = pc.strptime(whole, "%Y-%m-%d %H:%M:%S", "s", error_is_null=True)
-    return moments.cast(_SECONDS).take(texts.indices)

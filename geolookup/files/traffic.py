@@ -16,7 +16,6 @@ from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST
 from geolookup.dataset.intervals import F64
-from geolookup.dataset.runs import distinct
 from geolookup.tables.locate import parse_chunk
 from geolookup.tables.row_tables import row_tables
 from geolookup.tables.take import Taker, of_table
@@ -34,10 +33,9 @@ _SIZES = (60, HOUR, DAY, WEEK)
 _MOST = 240
 #: A bucket at the end of a period is whole if the period has all but this part of it.
 _SLACK = 0.1
-#: Offsets from UTC are rounded to quarters of an hour; none is a day or more.
-_QUARTER, _QUARTERS = 900, 96
-#: More hours than are in ten thousand years.
-_SPAN = 1 << 32
+#: Offsets from UTC are rounded to quarters of an hour.
+_QUARTER = 900
+_KEYS = ("start", "offset")
 #: Classes of status codes: 1xx to 5xx.
 STATUSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 #: Kinds of network by ``user_type``.
@@ -71,8 +69,7 @@ class Traffic:
         self.hosting = np.zeros((len(self.countries) + 1, len(HOSTING)), np.int64)
         #: distinct addresses of 16 bytes, and further ones that may repeat
         self._distinct, self._waiting = pa.array([], _ADDRESS), [pa.array([], _ADDRESS)]
-        self.times = Times()
-        self.hours = LocalHours(state)
+        self.times = Times(state)
 
     def add(
         self,
@@ -97,8 +94,7 @@ class Traffic:
         if instants is not None:
             timed = instants.is_valid[is_public]
             seconds = instants.seconds[is_public][timed]
-            self.times.add(seconds)
-            self.hours.add(intervals[timed], seconds)
+            self.times.add(intervals[timed], seconds)
 
     def _add_distinct(self, addresses: pa.Array) -> None:
         parsed = parse_chunk(addresses)
@@ -117,117 +113,112 @@ class Traffic:
 
 
 class Times:
-    """Requests by buckets of time: minutes, hours, days or weeks, by the length of the period.
+    """Requests by time, and by hour of the local week.
 
-    ``numbers`` are the buckets with requests, and ``counts`` their requests.
-    """
-
-    def __init__(self) -> None:
-        self.first: int | None = None  # the first and the last time, Unix seconds
-        self.last: int | None = None
-        self.numbers = np.empty(0, np.int64)
-        self.counts = np.empty(0, np.int64)
-        self._at = 0
-
-    @property
-    def size(self) -> int:
-        """The size of a bucket in seconds."""
-        return _SIZES[self._at]
-
-    def add(self, seconds: Int64) -> None:
-        """Count n Unix seconds."""
-        if not len(seconds):
-            return
-        first, last = int(seconds.min()), int(seconds.max())
-        self.first = first if self.first is None else min(self.first, first)
-        self.last = last if self.last is None else max(self.last, last)
-        while len(self.buckets()) > _MOST and self.size < _SIZES[-1]:
-            self._at += 1
-            self.numbers //= self.size // _SIZES[self._at - 1]
-        fresh = (seconds - _ORIGIN) // self.size
-        self.numbers, self.counts = _merge(self.numbers, self.counts, fresh)
-
-    def buckets(self) -> range:
-        """Return the numbers of the buckets from the first time to the last."""
-        if self.first is None or self.last is None:
-            return range(0)
-        first, last = ((second - _ORIGIN) // self.size for second in (self.first, self.last))
-        return range(first, last + 1)
-
-    def whole_buckets(self) -> range:
-        """Return the buckets without those that are only partly between both times."""
-        if self.first is None or self.last is None:
-            return range(0)
-        return _whole(self.first, self.last, self.size)
-
-    def start(self, bucket: int) -> int:
-        """Return the first Unix second of a bucket."""
-        return bucket * self.size + _ORIGIN
-
-
-class LocalHours:
-    """Requests by hour of the local week: 0 is Monday from midnight to one, 167 the last hour.
-
-    They are counted by hour and offset from UTC: a period has other local hours at other offsets.
+    They are counted by period and by offset from UTC. A period is a minute while all requests are
+    within a few hours, else a quarter of an hour: all buckets and local hours consist of them.
     """
 
     def __init__(self, state: State) -> None:
         clock = Clock(row_tables(state.dataset).zones, 0)  # each row has its own instant
         self._taker = Taker(state, of_table(("time.utc_offset_seconds",)), clock)
-        self._keys = np.empty(0, np.int64)  # of an offset and an hour
-        self._counts = np.empty(0, np.int64)
+        self._period = _SIZES[0]  # seconds
+        #: by Unix second of the period's start, and by offset, null if the zone is unknown
+        self._counts = pa.table({name: pa.array([], pa.int64()) for name in (*_KEYS, "requests")})
+        self.first: int | None = None  # the first and the last time, Unix seconds
+        self.last: int | None = None
+
+    def add(self, intervals: NDArray[np.int32], seconds: Int64) -> None:
+        """Count n interval ids and their Unix seconds."""
+        if not len(seconds):
+            return
+        first, last = int(seconds.min()), int(seconds.max())
+        self.first = first if self.first is None else min(self.first, first)
+        self.last = last if self.last is None else max(self.last, last)
+        if self.size > _SIZES[0]:
+            self._period = _QUARTER
+        (offsets,) = self._taker.take(intervals, Instants(seconds, np.ones(len(seconds), bool)))
+        offsets = pc.round_to_multiple(offsets.cast(pa.float64()), _QUARTER).cast(pa.int64())
+        ones = pa.array(np.ones(len(seconds), np.int64))
+        fresh = pa.table([pa.array(seconds), offsets, ones], self._counts.schema.names)
+        table = pa.concat_tables([self._counts, fresh])
+        starts = table["start"].to_numpy() // self._period * self._period
+        table = table.set_column(0, "start", pa.array(starts)).group_by([*_KEYS])
+        self._counts = table.aggregate([("requests", "sum")]).rename_columns(fresh.column_names)
+
+    @property
+    def requests(self) -> int:
+        """The requests with a time."""
+        return int(pc.sum(self._counts["requests"]).as_py() or 0)
+
+    @property
+    def size(self) -> int:
+        """The size of a bucket in seconds: a minute, hour, day or week, by the whole period."""
+        return next((size for size in _SIZES if len(self._buckets(size)) <= _MOST), _SIZES[-1])
+
+    def _buckets(self, size: int, slack: float | None = None) -> range:
+        if self.first is None or self.last is None:
+            return range(0)
+        return _buckets(self.first, self.last, size, slack)
+
+    def buckets(self, *, whole: bool = False) -> range:
+        """Return the buckets of all times; ``whole``: without those partly outside the period."""
+        return self._buckets(self.size, _SLACK if whole else None)
+
+    def start(self, bucket: int) -> int:
+        """Return the first Unix second of a bucket."""
+        return bucket * self.size + _ORIGIN
+
+    def counts(self, buckets: range) -> Int64:
+        """Return the requests of each bucket of a range."""
+        numbers = (self._counts["start"].to_numpy() - _ORIGIN) // self.size
+        return _sums(numbers - buckets.start, self._counts["requests"].to_numpy(), len(buckets))
 
     @property
     def known(self) -> int:
         """The requests whose local time is known."""
-        return int(self._counts.sum())
-
-    def add(self, intervals: NDArray[np.int32], seconds: Int64) -> None:
-        """Count n interval ids and their Unix seconds, if their time zone is known."""
-        (column,) = self._taker.take(intervals, Instants(seconds, np.ones(len(seconds), bool)))
-        is_known = column.is_valid().to_numpy(zero_copy_only=False)
-        offsets = column.fill_null(0).to_numpy().astype(np.int64)[is_known]
-        rows = (offsets + _QUARTER // 2) // _QUARTER + _QUARTERS
-        keys = rows * _SPAN + (seconds[is_known] + offsets - _ORIGIN) // HOUR
-        self._keys, self._counts = _merge(self._keys, self._counts, keys)
+        return int(pc.sum(self._counts.drop_null()["requests"]).as_py() or 0)
 
     def average_week(self, first: int, last: int) -> tuple[F64, Int64]:
         """Return the requests per hour of an average week, and in all; each of shape (168,).
 
-        Both are of the hours that are whole between two Unix seconds; the average is NaN if an hour
-        of the week is not among them. Example: 60 requests on one Monday from 10 to 11 and 70 on
-        the next are 65 per hour, and 130 in all.
+        Hour 0 is Monday from midnight to one. Both are of the hours that are whole between two Unix
+        seconds; the average is NaN if an hour of the week is not among them. Example: 60 requests
+        on one Monday from 10 to 11 and 70 on the next are 65 per hour, and 130 in all.
         """
-        rows, hours = np.divmod(self._keys, _SPAN)
+        starts, offsets, requests = (
+            column.to_numpy() for column in self._counts.drop_null().columns
+        )
+        hours = (starts + offsets - _ORIGIN) // HOUR
         average, total = np.full(WEEK_HOURS, np.nan), np.zeros(WEEK_HOURS, np.int64)
-        for row in np.unique(rows).tolist():
-            offset = (row - _QUARTERS) * _QUARTER
-            whole = _whole(first + offset, last + offset, HOUR)
-            inside = (rows == row) & (hours >= whole.start) & (hours < whole.stop)
-            counts = np.bincount(hours[inside] % WEEK_HOURS, self._counts[inside], WEEK_HOURS)
-            occurrences = _occurrences(whole)
+        # At each offset, other hours are whole.
+        for offset in np.unique(offsets).tolist():
+            whole = _buckets(first + offset, last + offset, HOUR, _SLACK)
+            inside = (offsets == offset) & (hours >= whole.start) & (hours < whole.stop)
+            counts = _sums(hours[inside] % WEEK_HOURS, requests[inside], WEEK_HOURS)
+            weeks, further = divmod(len(whole), WEEK_HOURS)
+            since_first = (np.arange(WEEK_HOURS) - whole.start) % WEEK_HOURS
+            occurrences = weeks + (since_first < further)
             occurs = occurrences > 0
             average[occurs] = np.nan_to_num(average[occurs]) + counts[occurs] / occurrences[occurs]
-            total += counts.astype(np.int64)
+            total += counts
         return average, total
 
 
-def _occurrences(hours: range) -> Int64:
-    """Return how often each hour of the week is in a range of hours since a Monday."""
-    weeks, further = divmod(len(hours), WEEK_HOURS)
-    since_first = (np.arange(WEEK_HOURS) - hours.start) % WEEK_HOURS
-    return weeks + (since_first < further).astype(np.int64)
-
-
-def _whole(first: int, last: int, size: int) -> range:
-    """Return the numbers of the buckets of a size that are whole between two times."""
-    slack = int(_SLACK * size)
-    start = -((_ORIGIN + slack - first) // size)
-    return range(start, max(start, (last + 1 + slack - _ORIGIN) // size))
-
-
-def _merge(numbers: Int64, counts: Int64, fresh: Int64) -> tuple[Int64, Int64]:
-    """Return distinct numbers and their counts; each of n fresh numbers adds one."""
-    sums = distinct([np.append(numbers, fresh)], np.append(counts, np.ones(len(fresh))))
+def _sums(at: Int64, counts: Int64, size: int) -> Int64:
+    """Return the sums of counts by number, for the numbers from 0 to before ``size``."""
+    inside = (at >= 0) & (at < size)
     # A sum of float64 is exact up to 2^53.
-    return sums.columns[0], sums.weight.astype(np.int64)
+    return np.bincount(at[inside], counts[inside], size).astype(np.int64)
+
+
+def _buckets(first: int, last: int, size: int, slack: float | None) -> range:
+    """Return the numbers of the buckets of a size between two times.
+
+    With ``slack``, they are whole, or lack no more than this part at an end of the period.
+    """
+    if slack is None:
+        return range((first - _ORIGIN) // size, (last - _ORIGIN) // size + 1)
+    spare = int(slack * size)
+    start = -((_ORIGIN + spare - first) // size)
+    return range(start, max(start, (last + 1 + spare - _ORIGIN) // size))

@@ -41,8 +41,7 @@ def lead(summary: Summary, traffic: Traffic, least: int) -> str:
     """Return the paragraph under the title: the requests and their period."""
     requests = count_text(summary.addresses, "request")
     times = traffic.times
-    timed = int(times.counts.sum())
-    if times.first is None or times.last is None or wording.is_few(timed, least):
+    if times.first is None or times.last is None or wording.is_few(times.requests, least):
         return f"{requests}."
     return f"{requests} from {utc_text(times.first)} to {utc_text(times.last)} UTC."
 

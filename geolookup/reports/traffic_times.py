@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from math import isnan
 
-import numpy as np
-
 from geolookup.contract.gregorian import DAY
 from geolookup.dataset.intervals import I64
 from geolookup.files.traffic import DAYS, HOUR, HOURS, WEEK, Times, Traffic
@@ -40,11 +38,11 @@ def utc_text(second: int, *, day: bool = False) -> str:
 
 def times_section(traffic: Traffic, least: int) -> Section:
     """Return the requests over time, and by hour of the week."""
-    timed = int(traffic.times.counts.sum())
+    timed = traffic.times.requests
     if timed < least:
         note = f"Requests with a time: {wording.count_or_few(timed, least)}, too few for a chart."
         return charts_section("time", "Time", note if timed else _NO_TIMES, [])
-    parts = _over_time(traffic.times, least), _week(traffic, least)
+    parts = _over_time(traffic.times, least), _week(traffic.times, least)
     sentences = [sentence for several, _ in parts for sentence in several]
     charts = [chart for _, several in parts for chart in several]
     return charts_section("time", "Time", " ".join(sentences), charts)
@@ -52,15 +50,12 @@ def times_section(traffic: Traffic, least: int) -> Section:
 
 def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
     """Return sentences on the requests by minute, hour, day or week in UTC, and their chart."""
-    unit, buckets = _UNITS[times.size], times.whole_buckets()
+    unit, buckets = _UNITS[times.size], times.buckets(whole=True)
     if len(buckets) > MOST_COLUMNS:
         return [f"The times are up to {len(buckets):,} weeks apart: no chart over time."], []
     if len(buckets) < 2:
         return ["The times are within a few minutes: no chart over time."], []
-    counts = np.zeros(len(buckets), np.int64)
-    at = times.numbers - buckets.start
-    inside = (at >= 0) & (at < len(buckets))
-    counts[at[inside]] = times.counts[inside]
+    counts = times.counts(buckets)
     starts = [utc_text(times.start(bucket), day=times.size >= DAY) for bucket in buckets]
     hidden = _hidden(counts, unit, least)
     if (counts < least).all():
@@ -78,11 +73,10 @@ def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
         yield f"Hidden: {line}, {requests} in all."
 
 
-def _week(traffic: Traffic, least: int) -> tuple[list[str], list[Chart]]:
+def _week(times: Times, least: int) -> tuple[list[str], list[Chart]]:
     """Return sentences on the requests by hour of the local week, and their chart."""
-    times, hours = traffic.times, traffic.hours
-    local = f"Requests with a known local time: {wording.count_or_few(hours.known, least)}."
-    average, counts = hours.average_week(times.first or 0, times.last or 0)
+    local = f"Requests with a known local time: {wording.count_or_few(times.known, least)}."
+    average, counts = times.average_week(times.first or 0, times.last or 0)
     hidden = _hidden(counts, "hour", least)
     if (counts < least).all():
         return [local, *hidden, "No chart of an average week."], []
