@@ -81,13 +81,7 @@ def _named(side: Side, path: str, option: str = "as_of") -> Side:
 
 
 def _write_rows(
-    sides: tuple[str | None, str | None],
-    output: Path,
-    where: tuple[str, ...] = (),
-    not_: tuple[str, ...] = (),
-    paths: tuple[str, ...] = (),
-    *,
-    force: bool,
+    sides: tuple[str | None, str | None], output: Path, *, force: bool, **chosen: Any
 ) -> None:
     """Write the changes as rows, and print their number on standard error."""
     from geolookup.comparison import open_dataset
@@ -95,7 +89,7 @@ def _write_rows(
     from geolookup.comparison.dataset_pair import OPTIONS, DatasetPair
 
     old, new = map(open_dataset, sides)
-    pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
+    pair = DatasetPair(old, new, chosen.pop("paths", ()), calls=OPTIONS, **chosen)
     count = write_rows(pair, str(output), force=force)
     say(f"geolookup: {line_text(str(output))}: {count_text(count, 'row')}")
 
@@ -162,13 +156,7 @@ def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
 @table_options.truth_format
 @options.page_output
 def report(
-    dataset: str | None,
-    against: str | None,
-    rows: Path | None,
-    fail_if: tuple[str, ...],
-    output: Path,
-    force: bool,
-    **truth: Any,
+    dataset: str | None, against: str | None, rows: Path | None, output: Path, **values: Any
 ) -> None:
     """Write a page that shows DATASET, or the current generation of a store.
 
@@ -182,13 +170,14 @@ def report(
     from geolookup.reports.dataset import head, sections
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
 
+    fail_if, force = values.pop("fail_if"), values.pop("force")
     if against is None and (fail_if or rows):
         fail(f"{'--fail-if' if fail_if else '--rows'} needs --against")
     check_output(output, rows, force=force)
     with options.open_dataset(dataset) as engine:
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)
-    scored = geolookup.score(path, **truth) if truth["truth"] else None
+    scored = geolookup.score(path, **values) if values["truth"] else None
     link = None
     if rows is not None:
         _write_rows((against, str(path)), rows, force=force)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import fail, options, table_options
+from geolookup.cli import fail, options, say, table_options
 from geolookup.cli.command import command
 from geolookup.cli.options import option
 from geolookup.contract.paths import resolve_fields
@@ -34,31 +34,21 @@ from geolookup.kernel.lookups import state_of
 )
 @option(
     "--local-time-at INSTANT|COLUMN",
-    f"{options.LOCAL_TIME}; {options.IS_COLUMN}. [default: now]",
+    "Instant of local times: ISO 8601 with offset, or Unix seconds; or the column with the"
+    " instant of each row. [default: now]",
     options.Parsed(options.instant_or_column),
     name="at",
 )
 @table_options.time_zone
 @options.dataset_of_rows
-def enrich(
-    source: str,
-    output: str,
-    output_format: str | None,
-    input_format: str | None,
-    force: bool,
-    paths: tuple[str, ...],
-    at: int | str | None,
-    dataset: str | None,
-    **parameters: Any,
-) -> None:
+def enrich(source: str, output: str, dataset: str | None, force: bool, **values: Any) -> None:
     """Copy INPUT and add columns of answers. INPUT is a file, or - for standard input.
 
     Reads and writes CSV, TSV, JSON lines and Parquet, also compressed (.gz, .bz2, .xz,
-    .zst). The suffix decides the format. Reads logs of web servers (.log). Existing
-    columns keep their names, types and values. An output is written completely or not at
-    all. For --local-time-at and --as-of, a value that begins with a digit is an instant, any
-    other one is a column. $GEOLOOKUP_THREADS is the number of threads, by default one per
-    core. Exits with 2 if an input or output cannot be used.
+    .zst), and reads logs of web servers (.log). Existing columns keep their names, types and
+    values. An output is written completely or not at all. For --local-time-at and --as-of, a
+    value that begins with a digit is an instant, any other one is a column.
+    $GEOLOOKUP_THREADS is the number of threads, by default one per core.
 
     Example: geolookup enrich visits.csv --output located.csv --fields country,city,asn
     """
@@ -71,26 +61,30 @@ def enrich(
     from geolookup.files.table_files import check_other, table_file
     from geolookup.filesystem.atomic import check_file
 
+    at = values.pop("at")
     columns = {"time_column": at, "as_of_column": options.kept("as_of")}
     columns = {name: column for name, column in columns.items() if isinstance(column, str)}
-    if parameters["time_zone"] is not None and not columns:
+    if values["time_zone"] is not None and not columns:
         fail("--time-zone is for a column of times; name it by --local-time-at")
     with options.open_dataset(dataset) as engine:
-        fields = resolve_fields(paths, state_of(engine).dataset.schema.columns, "--fields")
-        enriching = FileOptions(
-            column=parameters.pop("ip_column"),
-            fields=tuple(field.path for field in fields),
-            at=at if isinstance(at, int) else None,
-            error_code=ERROR_CODE in fields,
-            **columns,
-            **parameters,
+        fields = resolve_fields(
+            values.pop("paths"), state_of(engine).dataset.schema.columns, "--fields"
         )
-        file = table_file(source, input_format, "--input-format")
+        file = table_file(source, values.pop("input_format"), "--input-format")
+        output_format = values.pop("output_format")
         if output == STANDARD and file.format.write is not None:
             output_format = output_format or file.format.name
         target = table_file(output, output_format, "--output-format")
         if output != STANDARD:
             check_other(source, output)
             check_file(Path(output), force=force)
+        enriching = FileOptions(
+            column=values.pop("ip_column"),
+            fields=tuple(field.path for field in fields),
+            at=at if isinstance(at, int) else None,
+            error_code=ERROR_CODE in fields,
+            **columns,
+            **values,
+        )
         counts = enrich_file(engine, file, target, enriching, force=force)
-        click.echo("\n".join(counts.report()), err=True)
+        say("\n".join(counts.report()))

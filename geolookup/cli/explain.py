@@ -118,30 +118,22 @@ def _value(values: dict[str, Any]) -> str:
 @options.fields("compare", "all")
 @table_options.clean
 @options.as_json("Print one line of JSON for each IP or PREFIX.")
-def history(
-    addresses: tuple[str, ...],
-    dataset: str | None,
-    paths: tuple[str, ...],
-    as_json: bool,
-    clean: bool,
-) -> None:
+def history(addresses: tuple[str, ...], dataset: str | None, as_json: bool, **values: Any) -> None:
     """Print each change of the answer for IP in a store, and the sources that decided it.
 
-    The newest change is the first; the first known answer of an IP is printed last. A change
-    begins with the time when its generation came into force. If the country changed, fields
-    that follow from it are left out; --json has them. For a PREFIX such as 8.8.8.0/24
-    there is a change for each range that changed alike. With --as-of the history ends with
-    the generation that was in force then. For -, it reads standard input, one per line.
-    Exits with 1 if an IP is malformed, or private without private own columns, and with 2
-    for misuse or an unusable store.
+    The newest change is the first; the first known answer of an IP is printed last. If the
+    country changed, fields that follow from it are left out; --json has them. For a PREFIX
+    such as 8.8.8.0/24 there is a change for each range that changed alike. For -, it reads
+    standard input, one per line. Exits with 1 if an IP is malformed, or private without
+    private own columns, and with 2 for misuse or an unusable store.
 
     Example: geolookup history 8.8.8.8 --dataset /srv/geo
     """
-    lines = None if as_json else partial(_history_lines, every=bool(paths))
+    lines = None if as_json else partial(_history_lines, every=bool(values["paths"]))
     with options.open_dataset(dataset) as engine:
 
         def answer(address: object) -> History | dict[str, Any]:
-            result = engine.history(address, paths, clean=clean)
+            result = engine.history(address, values["paths"], clean=values["clean"])
             return asdict(result) if as_json else result
 
         _print_each(addresses, answer, lines)

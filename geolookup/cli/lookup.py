@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from geolookup.cli import options, require_output, table_options
@@ -29,21 +31,13 @@ from geolookup.kernel.lookups import state_of
 )
 @option(
     "--local-time-at INSTANT",
-    f"{options.LOCAL_TIME}. [default: now]",
+    "Instant of local times: ISO 8601 with offset, or Unix seconds. [default: now]",
     options.Parsed(options.instant_in),
     name="at",
 )
 @table_options.clean
 @options.dataset
-def lookup(
-    addresses: tuple[str, ...],
-    paths: tuple[str, ...],
-    form: str | None,
-    compact: bool | None,
-    at: int | None,
-    clean: bool,
-    dataset: str | None,
-) -> None:
+def lookup(addresses: tuple[str, ...], dataset: str | None, **values: Any) -> None:
     """Print the answer for each IP; `geolookup IP` does the same.
 
     A terminal gets a table of place, local time, network and prefix, or of the
@@ -57,7 +51,8 @@ def lookup(
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
     require_output("answers are written there")
+    form, at, paths = (values.pop(name) for name in ("form", "at", "paths"))
     with options.open_dataset(dataset) as engine:
         fields = resolve_fields(paths, state_of(engine).dataset.schema.columns, "--fields") or None
-        failures = print_answers(addresses, Question(engine, fields, clean, compact), form, at)
-    end(addresses, failures, clean=clean)
+        failures = print_answers(addresses, Question(engine, fields, **values), form, at)
+    end(addresses, failures, clean=values["clean"])

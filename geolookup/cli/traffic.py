@@ -38,9 +38,7 @@ _addresses = options.group(
     "networks.",
 )
 @options.as_json()
-def summarize(
-    source: str, dataset: str | None, by: tuple[str, ...], top: int, as_json: bool, **column: Any
-) -> None:
+def summarize(source: str, dataset: str | None, as_json: bool, **values: Any) -> None:
     """Count the addresses of INPUT by country, city and network, or by other fields.
 
     INPUT is a file that `geolookup enrich` reads, a folder of them, or - for standard
@@ -55,10 +53,10 @@ def summarize(
     from geolookup.files.table_files import AddressColumn, table_files
 
     with options.open_dataset(dataset) as engine:
-        fields = resolve_fields(by, state_of(engine).dataset.schema.stored, "--by")
+        fields = resolve_fields(values.pop("by"), state_of(engine).dataset.schema.stored, "--by")
         summary = Summary(engine, fields=fields)
-        files = table_files(source, column.pop("input_format"))
-        count_files(summary, files, AddressColumn(column.pop("ip_column"), **column))
+        files, top = table_files(source, values.pop("input_format")), values.pop("top")
+        count_files(summary, files, AddressColumn(values.pop("ip_column"), **values))
         document = _document(summary, fields, top)
         for line in summary.notes:
             say(line)
@@ -81,15 +79,7 @@ def summarize(
 )
 @options.page_output
 def map(  # noqa: A001 - the name of the command
-    source: str,
-    dataset: str | None,
-    time_column: str | None,
-    time_zone: str | None,
-    top: int,
-    min_count: int,
-    output: Path,
-    force: bool,
-    **column: Any,
+    source: str, dataset: str | None, output: Path, force: bool, **values: Any
 ) -> None:
     """Write a page on the places, times, networks and status codes of the requests of INPUT.
 
@@ -107,13 +97,15 @@ def map(  # noqa: A001 - the name of the command
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
     from geolookup.reports.traffic_page import TITLE, lead, sections
 
+    time_column, time_zone = values.pop("time_column"), values.pop("time_zone")
+    top, min_count = values.pop("top"), values.pop("min_count")
     if time_zone is not None and time_column is None:
         fail("--time-zone is for a column of times; name it by --local-time-at")
-    files = list(table_files(source, column.pop("input_format")))
+    files = list(table_files(source, values.pop("input_format")))
     for file in files:
         check_other(file.path, os.fspath(output))
     check_output(output, force=force)
-    addresses = AddressColumn(column.pop("ip_column"), **column)
+    addresses = AddressColumn(values.pop("ip_column"), **values)
     with options.open_dataset(dataset) as engine:
         traffic = Traffic(state_of(engine))
         summary = Summary(engine, traffic)

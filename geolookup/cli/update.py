@@ -21,7 +21,6 @@ from geolookup.errors import GeoLookupError, UpdateError, line_text
 from geolookup.history.result import StoreResult
 from geolookup.progress import current, shown
 from geolookup.remote import backoff_wait
-from geolookup.store.pointer import KEEP
 
 #: The first wait after a failure is the interval over this; it doubles with each further one.
 #: every 300 s: waits after failures of 30, 60, 120, 240, 300, 300 ... s.
@@ -71,10 +70,10 @@ def _rate(text: str) -> int:
     "--download-only",
     "Download the sources of the recipe that have changed into the cache, and stop.",
 )
-@options.keep(default=f"the recipe's, else {KEEP}")
+@options.keep
 @options.max_memory
 @options.cache
-@options.signing_keys()
+@options.signing_keys
 @options.trusted_keys
 @option(
     "--limit-rate RATE",
@@ -88,14 +87,12 @@ def update(source: str | None, every: float | None, as_json: bool, **values: Any
     SOURCE is a recipe file, the name of a packaged recipe (`geolookup recipes`), a file or
     folder of data, a file of `geolookup mirror pack`, or a mirror: the address (https://,
     s3://, gs://) or path of a folder of `geolookup mirror write`. By default the recipe world:
-    country and AS of every address. --max-memory, --cache, --download-only and --signing-key
-    are for recipes, --limit-rate is for mirrors. A store that trusts no key trusts the keys
-    of --trusted-key from now on.
-
-    Exits with 0 if the store is current or was updated, 1 if a source or a mirror failed,
-    or a gate or a demand of [quality] refused the result, 2 for misuse, a refused archive or
-    index, or a store or cache that cannot be written; then the store does not change. With
-    --every, failures are printed and tried again; Ctrl-C and SIGTERM exit with 0.
+    country and AS of every address. A store that trusts no key trusts the keys of
+    --trusted-key from now on. Exits with 0 if the store is current or was updated, 1 if a
+    source or a mirror failed, or a gate or a demand of [quality] refused the result, 2 for
+    misuse, a refused archive or index, or a store or cache that cannot be written; then the
+    store does not change. With --every, failures are printed and tried again; Ctrl-C and
+    SIGTERM exit with 0.
 
     Example: geolookup update --if-older 7d
     """
