@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from time import time
 from typing import Any
@@ -35,7 +36,9 @@ def keys() -> None:
 
 
 def _to_come(text: str) -> int:
-    if (end := options.instant_in(text)) <= time():
+    moment = datetime.fromisoformat(text)
+    end = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    if end <= time():
         raise ValueError(f"{timestamp(end)} is past; write a date to come")
     return end
 

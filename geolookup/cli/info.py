@@ -129,7 +129,7 @@ def _example(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-@group("recipes", needs_no_command=True)
+@group("recipes", invoke_without_command=True)
 @click.pass_context
 def recipes(context: click.Context) -> None:
     """List the packaged recipes with their descriptions.

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
 import geolookup
-from geolookup.cli import MISUSE, fail
+from geolookup.cli import fail
 from geolookup.cli.command import Group
 from geolookup.cli.registry import COMMANDS, SECTIONS, SUMMARIES, load
 from geolookup.contract.address import is_address
@@ -43,18 +43,27 @@ _SIMILAR = 0.7
 _CHANGES_A_STORE = {"update"}
 
 
+@contextmanager
+def _own_errors() -> Iterator[None]:
+    """Exit with one line for an error of use, for which Click prints three.
+
+    Hide the error number of a closed pipe: for EPIPE, Click would exit with status 1.
+    """
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise BrokenPipeError from error
+    except click.UsageError as error:
+        if isinstance(error, _HELP):
+            raise
+        fail(_line(error))
+
+
 class _Program(Group):
     """The program; only the module of the called command is imported."""
 
-    def main(self, *args: Any, **settings: Any) -> Any:
-        """Run a command; exit with one line for an error of use, for which Click prints three."""
-        try:
-            return super().main(*args, **settings | {"standalone_mode": False})
-        except click.UsageError as error:
-            if isinstance(error, _HELP):
-                error.show()
-                sys.exit(MISUSE)
-            fail(_line(error))
+    make_context = _own_errors()(Group.make_context)
+    invoke = _own_errors()(Group.invoke)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

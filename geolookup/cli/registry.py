@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Every day": {
         "lookup": ("lookup", "Look addresses up."),
-        "enrich": ("enrich_files", "Add columns of answers to files of addresses."),
-        "summarize": ("traffic", "Count the countries, cities and networks of a file."),
-        "map": ("traffic", "Show the addresses of a file as one HTML page."),
+        "enrich": ("address_files", "Add columns of answers to files of addresses."),
+        "summarize": ("address_files", "Count the countries, cities and networks of a file."),
+        "map": ("address_files", "Show the addresses of a file as one HTML page."),
         "prefixes": ("prefixes", "List the prefixes whose answers meet conditions."),
         "build": ("build", "Compile a recipe into a dataset."),
         "update": ("update", "Bring a store up to date: with a recipe, an archive or a mirror."),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
 from geolookup.cli.options import Parsed, group, option
 
 truth_format = option(
@@ -35,12 +33,6 @@ def _delimiter(text: str) -> str:
 
 clean = option(
     "--clean", "Also read addresses with ports, brackets or quotes, and X-Forwarded-For lists."
-)
-top = option(
-    "--top N",
-    "Number of countries, of cities and of networks to list.",
-    click.IntRange(1),
-    default=10,
 )
 time_zone = option(
     "--time-zone ZONE",
