@@ -39,7 +39,7 @@ def _to_come(text: str) -> int:
     moment = datetime.fromisoformat(text)
     end = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
     if end <= time():
-        raise ValueError(f"{timestamp(end)} is past; write a date to come")
+        raise ValueError(f"{text!r} is past; write a date to come")
     return end
 
 
@@ -48,15 +48,9 @@ def _to_come(text: str) -> int:
 @option("--plan NAME", "Plan of the account.", required=True)
 @option("--name TEXT", "Name of the account.", required=True)
 @options.plans
-@option(
-    "--env",
-    "Prefix of the key.",
-    click.Choice(["live", "test"]),
-    name="environment",
-    default="live",
-)
+@option("--env", "Prefix of the key.", click.Choice(["live", "test"]), default="live")
 @option("--expires DATE", "Expiry of the key, UTC. [default: never]", options.Parsed(_to_come))
-def create(accounts: str, plans: Path | None, **values: Any) -> None:
+def create(accounts: str, plans: Path | None, env: str, **values: Any) -> None:
     """Create a key and print it. Only its digest is stored: it cannot be printed again.
 
     The account is created if its name is new. Its keys share its rate and quota.
@@ -64,7 +58,7 @@ def create(accounts: str, plans: Path | None, **values: Any) -> None:
     Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
     with open_accounts(accounts, plans) as store:
-        click.echo(store.create_key(**values))
+        click.echo(store.create_key(environment=env, **values))
 
 
 @keys.command("list", short_help="List all keys.")
@@ -132,7 +126,7 @@ def _of(plan: Plan | None) -> str:
 
 @accounts.command("log", short_help="Print the audit log.")
 @options.accounts
-@options.as_json("Print a line of JSON for each entry.")
+@option("--json", "Print a line of JSON for each entry.", name="as_json")
 def log(accounts: str, *, as_json: bool) -> None:
     """Print the audit log, the oldest entry first.
 

@@ -119,7 +119,7 @@ def enrich(source: str, output: str, dataset: str | None, force: bool, **values:
     "Count by each of these fields that a dataset stores, instead of countries, cities and "
     "networks.",
 )
-@options.as_json()
+@options.as_json
 def summarize(source: str, dataset: str | None, as_json: bool, **values: Any) -> None:
     """Count the addresses of INPUT by country, city and network, or by other fields.
 

@@ -42,7 +42,7 @@ Result = TypeVar("Result", "Comparison", "Score")
 @options.not_
 @options.fields("compare in the rows of --rows, or all", "those that sources state")
 @option("--force", "Replace an existing FILE of --rows.")
-@options.as_json()
+@options.as_json
 @options.instant_option(
     "--as-of DATE", "OLD is a store: compare the generation that was in force then."
 )
@@ -97,10 +97,9 @@ def _write_rows(
 @command("score")
 @click.argument("datasets", type=options.PATH, metavar="[DATASET]...", nargs=-1)
 @option(
-    "--truth FILE",
+    "--truth FILE...",
     "Ground truth: a geofeed, another source, or a table of addresses; repeatable, the first"
     " decides.",
-    multiple=True,
     required=True,
 )
 @table_options.truth_format
@@ -114,7 +113,7 @@ def _write_rows(
 )
 @option("--force", "Replace an existing FILE of --rows.")
 @options.as_of
-@options.as_json()
+@options.as_json
 def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
@@ -128,8 +127,6 @@ def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
     """
     from geolookup.comparison.report import score_lines
 
-    if parameters["force"] and parameters["rows"] is None:
-        fail("--force is about the file of --rows; name it")
     named = datasets or (dataset_path(None),)
     folders = [options.past_dataset(path) or path for path in named]
     result = geolookup.score(folders, **parameters)
@@ -149,9 +146,8 @@ def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
 )
 @table_options.fail_if
 @option(
-    "--truth FILE",
+    "--truth FILE...",
     "Also show how far DATASET agrees with ground truth, as in `geolookup score`; repeatable.",
-    multiple=True,
 )
 @table_options.truth_format
 @options.page_output

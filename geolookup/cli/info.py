@@ -27,7 +27,7 @@ _COLUMNS = ("path", "short name", "type", "unit", "example", "meaning")
 @command("info")
 @options.past_dataset_object
 @options.overlay
-@options.as_json()
+@options.as_json
 def info(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or the current generation of a store: size, age, known fields, sources.
 
@@ -106,7 +106,7 @@ def _column_line(column: Mapping[str, Any]) -> str:
 
 
 @command("fields")
-@options.as_json()
+@options.as_json
 def fields(as_json: bool) -> None:
     """List every field of an answer: its path, short name, type, unit, an example and meaning.
 

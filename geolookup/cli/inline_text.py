@@ -22,7 +22,6 @@ from geolookup.terminal import own_sequence
 if TYPE_CHECKING:
     pass
 
-_COLOUR = "cyan"
 #: Around an address that meets the conditions, as ``grep`` marks a match.
 _MARK = "\x1b[01;31m", "\x1b[m"
 
@@ -73,7 +72,7 @@ def _encode(tag: str, *, color: bool) -> bytes:
     encoding = charset() if sys.stdout.isatty() else "utf-8"
     if not (tag.isascii() and tag.isprintable()):
         tag = in_charset(line_text(tag), encoding)
-    return f" {style(f'[{tag}]', fg=_COLOUR) if color else f'[{tag}]'}".encode(encoding)
+    return f" {style(f'[{tag}]', fg='cyan') if color else f'[{tag}]'}".encode(encoding)
 
 
 @command("grep")

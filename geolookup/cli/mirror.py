@@ -123,7 +123,7 @@ def create(file: Path) -> None:
 @keys.command("trust", short_help="Choose the keys that a store trusts.")
 @click.argument("store", type=options.AS_PATH)
 @click.argument("public_keys", metavar="[KEY.pub]...", nargs=-1, type=options.AS_PATH)
-@option("--remove ID", "Remove the key with this id; repeatable.", multiple=True)
+@option("--remove ID...", "Remove the key with this id; repeatable.")
 def trust(store: Path, public_keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     """Add public keys to those that STORE trusts, and list all of them.
 

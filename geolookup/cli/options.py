@@ -50,7 +50,8 @@ def option(
 ) -> Callable[[F], F]:
     """Return the decorator of an option such as ``-o, --output FILE``; without a value, of a flag.
 
-    ``kind`` is the type of the value, ``name`` the parameter. A default of a value is shown.
+    ``--sign KEY...`` and ``--fields FIELD,...`` are repeatable. ``kind`` is the type of the value,
+    ``name`` the parameter. A default of a value is shown.
     """
     *short, long = spelling.split(", ")
     long, _, metavar = long.partition(" ")
@@ -59,7 +60,8 @@ def option(
         *short,
         long,
         *filter(None, [name]),
-        metavar=metavar or None,
+        metavar=(metavar if metavar.endswith(",...") else metavar.removesuffix("...")) or None,
+        multiple=metavar.endswith("..."),
         type=kind,
         is_flag=is_flag or None,
         show_default=not is_flag and bool(settings.get("default")),
@@ -203,7 +205,6 @@ def names_of_fields(spelling: str, purpose: str, name: str = "") -> Callable[[F]
         f"{spelling} FIELD,...",
         purpose,
         name=name,
-        multiple=True,
         callback=split_values,
         shell_complete=complete_paths,
     )
@@ -222,15 +223,13 @@ family = option(
     callback=lambda _context, _option, value: value and int(value),
 )
 where = option(
-    "--where CONDITION",
+    "--where CONDITION...",
     "Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
-    multiple=True,
 )
 not_ = option(
-    "--not CONDITION",
+    "--not CONDITION...",
     "Condition that must not be met; repeatable: none may be met.",
     name="not_",
-    multiple=True,
 )
 
 
@@ -260,11 +259,7 @@ dataset_output = group(
 )
 
 
-def as_json(purpose: str = "Print JSON.") -> Callable[[F], F]:
-    """Return the option ``--json``, described by ``purpose``."""
-    return option("--json", purpose, name="as_json")
-
-
+as_json = option("--json", "Print JSON.", name="as_json")
 dry_run = option("--dry-run", "Print what would be done, and change nothing.")
 cache = option(
     "--cache DIR",
@@ -298,18 +293,16 @@ keep = group(
     ),
 )
 signing_keys = option(
-    "--signing-key KEY",
+    "--signing-key KEY...",
     "Private key to sign with (`geolookup mirror keys create`); repeatable: each signs.",
     PATH,
     name="signing_keys",
-    multiple=True,
 )
 trusted_keys = option(
-    "--trusted-key KEY",
+    "--trusted-key KEY...",
     "Public key that must have signed the dataset; repeatable: one of them suffices.",
     PATH,
     name="trusted_keys",
-    multiple=True,
     callback=lambda _context, _option, keys: keys or None,  # None: no signature is asked for
 )
 accounts = option(

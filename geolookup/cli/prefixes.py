@@ -47,10 +47,9 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 )
 @option("--format", "Syntax to write.", click.Choice(tuple(SYNTAXES)), name="form", default="cidr")
 @option(
-    "--set NAME=VALUE",
+    "--set NAME=VALUE...",
     f"Set a name in the output; repeatable. [default: {_DEFAULTS}]",
     name="names",
-    multiple=True,
 )
 @option(
     "--since OLD",
@@ -99,10 +98,7 @@ def prefixes(
         conditions = conditions_of(where, call, dataset.schema)
         return Selection(dataset, conditions, call, **values)
 
-    with (
-        options.open_dataset(dataset) as engine,
-        open_output(output, None, force=force) as stream,
-    ):
+    with options.open_dataset(dataset) as engine, open_output(output, None, force=force) as stream:
         data = state_of(engine).dataset
         selection = select(data, "prefixes")
         options.note_absent_values(data, selection.conditions)

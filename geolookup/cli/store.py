@@ -58,7 +58,7 @@ def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> 
 )
 @options.keep
 @options.dry_run
-@options.as_json()
+@options.as_json
 def publish(as_json: bool, **values: Any) -> None:
     """Verify DATASET, add it to the store as a generation, and make it the current one.
 
@@ -77,7 +77,7 @@ def publish(as_json: bool, **values: Any) -> None:
 @store.command("rollback", short_help="Return to the previous generation.")
 @options.store_object
 @options.signing_keys
-@options.as_json()
+@options.as_json
 def rollback(as_json: bool, **values: Any) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
@@ -92,7 +92,7 @@ def rollback(as_json: bool, **values: Any) -> None:
 
 @store.command("generations", short_help="List the generations of a store.")
 @options.store_object
-@options.as_json()
+@options.as_json
 def generations(store: Path | None, as_json: bool) -> None:
     """List the generations of STORE, the newest first.
 
@@ -124,7 +124,7 @@ def _row(item: Generation) -> list[str]:
 @options.store_object
 @options.keep
 @options.dry_run
-@options.as_json()
+@options.as_json
 def prune(as_json: bool, **values: Any) -> None:
     """Remove old generations of STORE, and turn older ones that stay into archives.
 

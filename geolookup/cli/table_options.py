@@ -10,10 +10,9 @@ truth_format = option(
     default="auto",
 )
 fail_if = option(
-    "--fail-if GATE",
+    "--fail-if GATE...",
     "Exit with 1 if this is true, such as 'country_moved > 2%' or, of a score,"
     " 'country_agree < 95%'; repeatable.",
-    multiple=True,
 )
 
 
@@ -71,8 +70,7 @@ traffic = group(
         "Weight addresses by their requests in a table file, a folder of them, or -.",
     ),
     option(
-        "--traffic-count NAME",
-        "Column of requests in FILE. [default: each row is one request]",
+        "--traffic-count NAME", "Column of requests in FILE. [default: each row is one request]"
     ),
     table_input,
 )
