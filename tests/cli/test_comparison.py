@@ -93,7 +93,6 @@ def test_rows_of_a_score(pair: tuple[str, str], truth: str, tmp_path: Path) -> N
     output = str(tmp_path / "rows.jsonl")
     for sides, options, told in (
         (pair, ("--rows", output), "--rows need one dataset, not 2; name one"),
-        (pair[:1], ("--force",), "--force is about the file of --rows"),
     ):
         done = run("score", *sides, "--truth", truth, *options)
         assert (done.returncode, done.stdout) == (2, "")
