@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
@@ -121,7 +121,7 @@ class _Parser:
     """Parses blocks of whole records."""
 
     def __init__(
-        self, names: list[str], keys: tuple[str, ...], others: Others, delimiter: str, header: bool
+        self, names: list[str], keys: Iterable[str], others: Others, delimiter: str, header: bool
     ) -> None:
         self._delimiter, self._has_header = delimiter, header
         self._is_typed, self._has_lines = others == "typed", others == "as_is"
@@ -129,7 +129,7 @@ class _Parser:
         # Arrow receives numbers as names: a name can occur twice.
         self._numbers = [str(at) for at in range(len(names))]
         self._keys = [names.index(key) for key in keys]
-        columns = names if self._is_typed else keys
+        columns = names if self._is_typed else list(keys)
         self.schema = pa.schema([(name, self._kind) for name in columns])
         if self._has_lines:
             self.schema = self.schema.append(pa.field(LINE, pa.large_binary()))

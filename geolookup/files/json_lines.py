@@ -91,7 +91,7 @@ def _texts(columns: Iterable[pa.Field]) -> Iterator[pa.Field]:
         yield column.with_type(kind)
 
 
-def _types_of_members(lines: Lines, keys: tuple[str, ...]) -> dict[str, pa.DataType | None]:
+def _types_of_members(lines: Lines, keys: Iterable[str]) -> dict[str, pa.DataType | None]:
     """Return the types of members by path, of as many lines as show a value of each key."""
     types: dict[str, pa.DataType | None] = {}
     for number, text in zip(lines.numbers, lines.texts, strict=True):

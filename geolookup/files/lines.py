@@ -99,7 +99,7 @@ def line_blocks_of(
 
 def read_list(stream: InputStream, options: ReadOptions) -> Rows:
     """Return a list of addresses as one column, named by the first key; it need not be UTF-8."""
-    column = options.keys[0] if options.keys else "ip"
+    column = next(iter(options.keys), "ip")
     check_columns(options, [column])
     schema = pa.schema([(column, pa.large_string())])
 

@@ -234,9 +234,12 @@ def _count_rows(
     invalid = InvalidRows(rows.stream.name, column.name, column.clean, rows.is_log)
     before = summary.addresses
     has_statuses = times is not None and rows.is_log and STATUS in rows.schema.names
+    time_name = None if times is None else times.name or _time_of_log(rows)
 
     def columns(batch: pa.RecordBatch) -> tuple[pa.Array, Instants | None, pa.Array | None]:
-        instants = None if times is None else _instants(rows, batch, times)
+        instants = None
+        if times is not None and time_name is not None:
+            instants = instants_of(unix_seconds(column_at(batch, time_name), times.zone))
         statuses = batch.column(STATUS) if has_statuses else None
         return column_at(batch, column.name), instants, statuses
 
@@ -249,10 +252,6 @@ def _count_rows(
     summary.notes += [*invalid.notes(), *rows.notes()]
 
 
-def _instants(rows: Rows, batch: pa.RecordBatch, times: TimeColumn) -> Instants | None:
-    """Return the instants of the rows of a batch; None if the file has none."""
-    log_time = rows.schema.field(TIME).type if TIME in rows.schema.names else pa.null()
-    has_times = rows.is_log and pa.types.is_timestamp(log_time)
-    if times.name is None and not has_times:
-        return None
-    return instants_of(unix_seconds(column_at(batch, times.name or TIME), times.zone))
+def _time_of_log(rows: Rows) -> str | None:
+    """Return the name of the column of times of a log, None if there is none."""
+    return TIME if rows.is_log and TIME in rows.schema.names else None
