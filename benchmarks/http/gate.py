@@ -45,11 +45,12 @@ def decide_together(accounts: Accounts, keys: Sequence[str]) -> None:
     """Decide the same, ``TOGETHER`` requests at once."""
 
     async def run() -> None:
-        gate = GroupCommit[str](accounts)
+        decided = asyncio.Event()
+        gate = GroupCommit[str](accounts, lambda _, __: decided.set())
         for begin in range(0, len(keys), TOGETHER):
-            decided = asyncio.Event()
+            decided.clear()
             some = keys[begin : begin + TOGETHER]
-            gate.admit(some, some, lambda _, __, decided=decided: decided.set())  # type: ignore[misc]
+            gate.admit(some, some)
             await decided.wait()
 
     asyncio.run(run())

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 from _thread import interrupt_main
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Timer
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -123,12 +123,16 @@ def text_of(lines: Iterable[str]) -> str:
     return "\n".join([line_text(line) for line in lines])
 
 
-def json_text(document: object, default: Callable[[Any], object] | None = None) -> str:
-    """Return indented JSON, non-ASCII unescaped.
+def json_text(document: object) -> str:
+    """Return indented JSON, non-ASCII unescaped; dataclasses are objects."""
+    return json.dumps(document, ensure_ascii=False, indent=2, default=_json_value)
 
-    ``default`` makes JSON values of others, as in ``json.dumps``.
-    """
-    return json.dumps(document, ensure_ascii=False, indent=2, default=default)
+
+def _json_value(value: Any) -> object:
+    from dataclasses import fields, is_dataclass  # its import takes long
+
+    is_object = is_dataclass(value)
+    return {of.name: getattr(value, of.name) for of in fields(value)} if is_object else str(value)
 
 
 def note_age(engine: Engine) -> None:

@@ -9,8 +9,9 @@ from time import time
 
 import click
 
-from geolookup.cli import fail, key_options, options, say
+from geolookup.cli import fail, options, say
 from geolookup.cli.command import group
+from geolookup.cli.options import option
 from geolookup.cli.terminal_text import print_table
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import count_text
@@ -41,43 +42,32 @@ def _to_come(_context: object, _option: object, value: datetime | None) -> int |
 
 
 @keys.command("create", short_help="Create a key and print it once.")
-@key_options.accounts
-@click.option("--plan", metavar="NAME", required=True, help="Plan of the account.")
-@click.option("--name", metavar="TEXT", required=True, help="Name of the account.")
-@key_options.plans
-@click.option(
-    "--env",
-    type=click.Choice(["live", "test"]),
-    default="live",
-    show_default=True,
-    help="Prefix of the key.",
-)
-@click.option(
-    "--expires",
-    metavar="DATE",
-    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"]),
+@options.accounts
+@option("--plan NAME", "Plan of the account.", required=True)
+@option("--name TEXT", "Name of the account.", required=True)
+@options.plans
+@option("--env", "Prefix of the key.", click.Choice(["live", "test"]), default="live")
+@option(
+    "--expires DATE",
+    "Expiry of the key, UTC. [default: never]",
+    click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"]),
     callback=_to_come,
-    help="Expiry of the key, UTC. [default: never]",
 )
 def create(
     accounts: str, plan: str, name: str, plans: Path | None, env: str, expires: int | None
 ) -> None:
     """Create a key and print it. Only its digest is stored: it cannot be printed again.
 
-    The account is created if its name is new. The keys of an account share its rate
-    and quota.
+    The account is created if its name is new. Its keys share its rate and quota.
 
     Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
     with open_accounts(accounts, plans) as store:
-        try:
-            click.echo(store.create_key(name, plan, environment=env, expires=expires))
-        except ValueError as error:
-            fail(str(error))
+        click.echo(store.create_key(name, plan, environment=env, expires=expires))
 
 
 @keys.command("list", short_help="List all keys.")
-@key_options.accounts
+@options.accounts
 def list_keys(accounts: str) -> None:
     """List all keys, the oldest first.
 
@@ -98,7 +88,7 @@ def _key_row(key: Key) -> tuple[str, ...]:
 
 @keys.command("revoke", short_help="Revoke a key permanently.")
 @click.argument("key", metavar="KEY")
-@key_options.accounts
+@options.accounts
 def revoke(key: str, accounts: str) -> None:
     """Revoke KEY, an identifier of `geolookup accounts keys list`, for good.
 
@@ -119,8 +109,8 @@ def revoke(key: str, accounts: str) -> None:
 
 
 @accounts.command("usage", short_help="Print the usage of accounts.")
-@key_options.accounts
-@key_options.plans
+@options.accounts
+@options.plans
 def usage(accounts: str, plans: Path | None) -> None:
     """Print the used quota of each account.
 
@@ -140,7 +130,7 @@ def _of(plan: Plan | None) -> str:
 
 
 @accounts.command("log", short_help="Print the audit log.")
-@key_options.accounts
+@options.accounts
 @options.as_json("Print a line of JSON for each entry.")
 def log(accounts: str, *, as_json: bool) -> None:
     """Print the audit log, the oldest entry first.
@@ -162,7 +152,7 @@ def log(accounts: str, *, as_json: bool) -> None:
 
 
 @accounts.command("plans", short_help="List the plans.")
-@key_options.plans
+@options.plans
 def plans(plans: Path | None) -> None:
     """List the built-in plans and the plans of a file.
 
@@ -176,8 +166,8 @@ def plans(plans: Path | None) -> None:
 
 @accounts.command("backup", short_help="Write the accounts to one file.")
 @_backup
-@key_options.accounts
-@options.force("an existing FILE")
+@options.accounts
+@option("--force", "Replace an existing FILE.")
 def backup(file: Path, accounts: str, *, force: bool) -> None:
     """Write a snapshot of all accounts, keys, usage and the audit log to FILE.
 
@@ -191,7 +181,7 @@ def backup(file: Path, accounts: str, *, force: bool) -> None:
 
 @accounts.command("restore", short_help="Replace the accounts with a backup.")
 @_backup
-@key_options.accounts
+@options.accounts
 def restore(file: Path, accounts: str) -> None:
     """Replace all accounts, keys and usage with the backup FILE. The audit log stays.
 

@@ -1,123 +1,156 @@
-"""``geolookup build`` and ``check``: a recipe compiled into a dataset, or only read."""
+"""``geolookup build``, ``check`` and ``slice``: datasets from recipes and from other datasets."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 
-from geolookup.cli import json_text, key_options, options, quantities
+import geolookup
+from geolookup.cli import json_text, options, say
 from geolookup.cli.command import command
-from geolookup.errors import QualityError
+from geolookup.cli.options import option
+from geolookup.errors import QualityError, line_text
+from geolookup.store.paths import dataset_path
+
+_LIMIT = options.Parsed(lambda text: int(text) if text.isdecimal() else text)
+#: Options of both commands.
+_limits = options.group(
+    option(
+        "--max-rejects LIMIT",
+        "Most rejected rows of each source: a number, or a share of its rows such as 5%."
+        " [default: as RECIPE says, or 1%]",
+        _LIMIT,
+    ),
+    option(
+        "--max-nulled LIMIT",
+        "Most invalid values of each field of a source: a number, or a share of its values."
+        " [default: as RECIPE says, or 1%]",
+        _LIMIT,
+    ),
+    options.max_memory,
+    options.cache,
+)
 
 
 @command("build")
 @click.argument("recipe", type=options.PATH)
-@options.output("Folder to create.", "DIR")
-@options.force("an existing dataset")
-@click.option(
-    "--rejects",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write rejected rows, invalid values and rows far outside their country to this CSV:"
+@options.dataset_output
+@option(
+    "--rejects FILE",
+    "Write rejected rows, invalid values and rows far outside their country to this CSV:"
     " file, line, reason, text.",
+    click.Path(dir_okay=False),
 )
-@quantities.max_rejects
-@quantities.max_nulled
-@quantities.max_memory
-@options.cache
-@click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
-@key_options.signing_keys()
+@_limits
+@option("--offline", "Use only the cached copies of remote sources.")
+@options.signing_keys()
 @options.as_json("Print the report as JSON.")
-def build(
-    recipe: str, output: Path, signing_keys: tuple[str, ...], as_json: bool, **values: Any
-) -> None:
+def build(as_json: bool, **values: Any) -> None:
     """Compile the sources that RECIPE names into a dataset.
 
     RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
     recipes`), or a file or folder of data, whose format is then detected.
-
-    Prints a report: one line for each source, then its counters that are not zero.
-    Rejected rows have no valid range. Duplicate rows have the range of a later
-    row. Covered rows lose all addresses to more specific rows. Clipped addresses
-    are special-purpose, folded ones IPv4-mapped, excluded ones 6to4 or NAT64. Nulled
-    values are invalid. Far rows have coordinates over 100 km outside their country. Coverage
-    counts addresses with a value. Exits with 2, leaving no dataset, if a source cannot
-    be used or has no usable row, with 1 if the dataset does not meet the demands of
-    [quality] in RECIPE.
+    Prints a line for each source, then its counters that are not zero. Exits with 2,
+    leaving no dataset, if a source cannot be used or has no usable row, with 1 if the
+    dataset does not meet the demands of [quality] in RECIPE.
 
     Example: geolookup build recipe.toml --output mydata
     """
-    from geolookup_builder.compile import compile_recipe
-    from geolookup_builder.limits import Options
-    from geolookup_builder.recipe.loading import load
-
-    from geolookup.progress import current
-    from geolookup.signing.keys import read_signing_keys
-
-    build_options = Options(**values, signing_keys=read_signing_keys(signing_keys))
     try:
-        report, _ = compile_recipe(load(recipe), output, build_options, current())
+        report = geolookup.build(**values)
     except QualityError as error:
         if as_json:
-            print_report(error.report, as_json=True)
+            _print_report(error.report, as_json=True)
         for problem in error.problems:
-            click.echo(f"geolookup: {problem}", err=True)
+            say(f"geolookup: {problem}")
         sys.exit(1)
-    print_report(report, as_json=as_json)
+    _print_report(report, as_json=as_json)
 
 
 @command("check")
 @click.argument("recipe", type=options.PATH)
-@quantities.max_rejects
-@quantities.max_nulled
-@quantities.max_memory
-@options.cache
-@click.option(
-    "--against",
-    metavar="STORE",
-    type=options.PATH,
-    help="Store or dataset to compare with: rows of each source, lost values, gates of [update].",
+@_limits
+@option(
+    "--against STORE",
+    "Store or dataset to compare with: rows of each source, lost values, gates of [update].",
+    options.PATH,
 )
 @options.as_json("Print the report as JSON.")
-def check(recipe: str, against: str | None, as_json: bool, **limits: Any) -> None:
+def check(as_json: bool, **values: Any) -> None:
     """Build RECIPE without leaving a dataset, and print a report.
 
-    RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
-    recipes`), or a file or folder of data, whose format is then detected.
-
-    Prints for each source its files with their sizes, its format and why it was
-    detected, its fields, the columns that are not read, the numbers of rows, the first
-    bad rows, and the problem that would end a build. For unknown columns or another
-    delimiter it prints the recipe or the options to write. If no source has a problem, it
-    prints the coverage and the size of the dataset, the memory that a build takes, and the
-    demands of [quality] that are met and not met. The dataset is written to a temporary
-    folder, and removed. Downloads nothing: it asks only for the sizes of files that are not
-    in the cache. Exits with 1 if `build` or, with --against, `update` would fail, or a
-    source must be downloaded first.
+    RECIPE is as for `geolookup build`. Prints for each source its files, its format, its
+    fields, the columns that are not read, the numbers of rows, the first bad rows, and the
+    problem that would end a build, with the remedy. Without a problem, also coverage, size,
+    memory, and the demands of [quality]. Downloads nothing. Exits with 1 if `build` or, with
+    --against, `update` would fail, or a source must be downloaded first.
 
     Example: geolookup check recipe.toml
     """
-    from geolookup_builder.check import check_recipe
-    from geolookup_builder.limits import Options
-
-    from geolookup.progress import current
-
-    report = check_recipe(recipe, Options(**limits), current(), against)
-    print_report(report, as_json=as_json)
+    report = geolookup.check(**values)
+    _print_report(report, as_json=as_json)
     sys.exit(1 if report.has_problem or report.is_refused else 0)
 
 
-def print_report(report: Any, *, as_json: bool) -> None:
+@command("slice")
+@options.past_dataset_object
+@option(
+    "--only CONDITION",
+    "Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
+    multiple=True,
+)
+@options.not_
+@option(
+    "--within NETWORK",
+    "Only addresses in this network; repeatable: in one of them.",
+    multiple=True,
+)
+@options.family
+@options.fields("keep", "all")
+@options.dataset_output
+@options.max_memory
+@option("--name TEXT", "Name of the new dataset. [default: the name of DIR]")
+@options.signing_keys()
+@options.as_json("Print the report as JSON.")
+def slice(  # noqa: A001 - the name of the command
+    output: Path, as_json: bool, dataset: str | None, name: str | None, **values: Any
+) -> None:
+    """Write the part of DATASET that meets all conditions as a new dataset.
+
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled. It may
+    also be a file of `geolookup mirror pack`. Inside the part the answers are the same; other
+    addresses are unknown. Sources, dates, licences and credits are kept. Prints the report
+    of a build. Exits with 2 and leaves no dataset if nothing meets the conditions.
+
+    Example: geolookup slice mydata --only country=US --fields country --output part
+    """
+    from geolookup_builder.compile import compile_recipe
+    from geolookup_builder.limits import Options
+    from geolookup_builder.recipe.loading import slice_recipe
+
+    from geolookup.progress import current
+    from geolookup.signing.keys import read_signing_keys
+
+    build_options = Options(
+        **{key: values.pop(key) for key in ("force", "max_memory")},
+        signing_keys=read_signing_keys(values.pop("signing_keys")),
+    )
+    family = values.pop("family")
+    recipe = slice_recipe(
+        dataset_path(options.past_dataset(dataset)),
+        name or line_text(output.absolute().name),
+        unwanted=values.pop("not_"),
+        families=(family,) if family else (),
+        fields=values.pop("paths"),
+        **values,
+    )
+    report, _ = compile_recipe(recipe, output, build_options, current())
+    _print_report(report, as_json=as_json)
+
+
+def _print_report(report: Any, *, as_json: bool) -> None:
     """Print the report of a build or a check."""
-    click.echo(json_text(report, _members) if as_json else "\n".join(report.lines()))
-
-
-def _members(report: Any) -> object:
-    """Return the members of a report; ``asdict`` counts the items of a ``Counter`` anew."""
-    if isinstance(report, Path):
-        return str(report)
-    return {field.name: getattr(report, field.name) for field in fields(report)}
+    click.echo(json_text(report) if as_json else "\n".join(report.lines()))

@@ -12,7 +12,9 @@ from typing import Any
 
 import click
 
+from geolookup.cli import fail
 from geolookup.cli.registry import SUMMARIES
+from geolookup.errors import GeoLookupError, line_text
 
 _EXAMPLE = "Example: "
 #: Click does not wrap a paragraph that begins with this line.
@@ -36,6 +38,17 @@ class Command(click.Command):
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; exit with 2 for a ValueError: the library refuses an argument."""
+        try:
+            return super().invoke(ctx)
+        except GeoLookupError:
+            raise
+        except ValueError as error:
+            name, space, text = str(error).partition(" ")
+            options = {option.name: max(option.opts, key=len) for option in self.params}
+            fail(line_text(f"{options.get(name, name)}{space}{text}"))
 
 
 class Group(Command, click.Group):

@@ -5,22 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 import geolookup
-from geolookup.cli import (
-    fail,
-    json_text,
-    options,
-    print_sizes,
-    table_options,
-    text_of,
-)
+from geolookup.cli import fail, json_text, options, print_sizes, say, table_options, text_of
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.errors import count_text, line_text
 from geolookup.store.paths import dataset_path
 
@@ -36,62 +30,47 @@ Result = TypeVar("Result", "Comparison", "Score")
 @command("diff")
 @click.argument("old", type=options.PATH)
 @click.argument("new", type=options.PATH, required=False)
-@table_options.fail_if("country_moved > 2%")
-@table_options.traffic("Weight addresses by their requests")
-@table_options.table_input
-@options.limit("--top", "Number of networks to list, by moved addresses.")
-@click.option(
-    "--rows",
-    metavar="FILE",
-    type=options.AS_PATH,
-    help="Also write a row for each range whose answer differs: .csv, .jsonl or .parquet.",
+@table_options.fail_if
+@table_options.traffic
+@option("--top N", "Number of networks to list, by moved addresses.", click.IntRange(0), default=10)
+@option(
+    "--rows FILE",
+    "Also write a row for each range whose answer differs: .csv, .jsonl or .parquet.",
+    options.AS_PATH,
 )
 @options.where
 @options.not_
 @options.fields("compare in the rows of --rows, or all", "those that sources state")
-@options.force("an existing FILE of --rows")
+@option("--force", "Replace an existing FILE of --rows.")
 @options.as_json()
-@options.instant_option("--as-of", "OLD is a store: compare the generation that was in force then.")
-@options.instant_option("--new-as-of", "NEW is a store: compare the generation in force then.")
-def diff(
-    old: str,
-    new: str | None,
-    rows: Path | None,
-    where: tuple[str, ...],
-    not_: tuple[str, ...],
-    paths: tuple[str, ...],
-    force: bool,
-    as_json: bool,
-    **parameters: Any,
-) -> None:
+@options.instant_option(
+    "--as-of DATE", "OLD is a store: compare the generation that was in force then."
+)
+@options.instant_option("--new-as-of DATE", "NEW is a store: compare the generation in force then.")
+def diff(old: str, new: str | None, rows: Path | None, as_json: bool, **values: Any) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
     OLD and NEW are datasets, or stores: then their current generations are compared.
     NEW is by default $GEOLOOKUP_DATASET, else the user's store, else bundled; with --as-of or
     --new-as-of it is OLD: `diff STORE --as-of 2026-03-01` compares the store then with now.
-    FILE of --traffic is any table that `geolookup enrich` reads, or a text with one
-    address a line (.txt); --ip-column, --input-format, --delimiter and --no-header
-    describe it.
-
-    --rows writes the values before and after, the deciding sources, the number of addresses
-    and the distance. --where and --not select the rows whose answer in OLD or in NEW meets
-    the conditions, --fields the fields that are compared.
-
-    Exits with 0 if no gate fails, 1 if one does, and 2 for misuse, a malformed gate,
-    or an unusable dataset or FILE.
+    --ip-column, --input-format, --delimiter and --no-header describe FILE of --traffic.
+    --where and --not select the rows of --rows whose answer in OLD or in NEW meets the
+    conditions. Exits with 1 if a gate fails, and with 2 for misuse, a malformed gate, or an
+    unusable dataset or FILE.
 
     Example: geolookup diff mydata mydata-new --fail-if "country_moved > 2%"
     """
     from geolookup.comparison.report import lines
 
-    if rows is None and (where or not_ or paths or force):
+    of_rows = {name: values.pop(name) for name in ("where", "not_", "paths", "force")}
+    if rows is None and any(of_rows.values()):
         fail("--where, --not, --fields and --force are about the file of --rows; name it")
     if new is None and {options.instant_of(name) for name in ("as_of", "new_as_of")} != {None}:
         new = old
     sides = options.past_dataset(old) or old, options.past_dataset(new, "new_as_of")
     if rows is not None:
-        _write_rows(sides, rows, where, not_, paths, force=force)
-    result = geolookup.diff(*sides, **parameters)
+        _write_rows(sides, rows, **of_rows)
+    result = geolookup.diff(*sides, **values)
     before, after = _named(result.old, old), _named(result.new, new or old, "new_as_of")
     _print(replace(result, old=before, new=after), lines, as_json=as_json)
 
@@ -116,43 +95,40 @@ def _write_rows(
     from geolookup.comparison.dataset_pair import OPTIONS, DatasetPair
 
     old, new = map(open_dataset, sides)
-    with options.usage_errors():
-        pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
+    pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
     count = write_rows(pair, str(output), force=force)
-    click.echo(f"geolookup: {line_text(str(output))}: {count_text(count, 'row')}", err=True)
+    say(f"geolookup: {line_text(str(output))}: {count_text(count, 'row')}")
 
 
 @command("score")
 @click.argument("datasets", type=options.PATH, metavar="[DATASET]...", nargs=-1)
-@table_options.truth("Ground truth", required=True)
-@table_options.fail_if("country_agree < 95%")
-@table_options.traffic("Weight addresses by their requests")
-@table_options.table_input
-@click.option(
-    "--rows",
-    metavar="FILE",
-    type=options.AS_PATH,
-    help="Also write a row for each range where the one DATASET lacks a value of the truth or has "
-    "another one: .csv, .jsonl or .parquet. Before is the truth, after is DATASET.",
+@option(
+    "--truth FILE",
+    "Ground truth: a geofeed, another source, or a table of addresses; repeatable, the first"
+    " decides.",
+    multiple=True,
+    required=True,
 )
-@options.force("an existing FILE of --rows")
+@table_options.truth_format
+@table_options.fail_if
+@table_options.traffic
+@option(
+    "--rows FILE",
+    "Also write a row for each range where the one DATASET lacks a value of the truth or has "
+    "another one: .csv, .jsonl or .parquet. Before is the truth, after is DATASET.",
+    options.AS_PATH,
+)
+@option("--force", "Replace an existing FILE of --rows.")
 @options.as_of
 @options.as_json()
-def score(
-    datasets: tuple[str, ...],
-    truth: tuple[str, ...],
-    as_json: bool,
-    **parameters: Any,
-) -> None:
+def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     The counts are in addresses or, with --traffic, in requests. --ip-column,
     --input-format, --delimiter and --no-header describe the FILE of --traffic.
-    Several datasets have a column each.
-
-    Exits with 0 if no gate fails, 1 if one does, and 2 for misuse, a malformed gate,
-    or an unusable dataset or FILE.
+    Exits with 1 if a gate fails, and with 2 for misuse, a malformed gate, or an unusable
+    dataset or FILE.
 
     Example: geolookup score mydata --truth feed.csv --fail-if "city_wrong > 5%"
     """
@@ -162,46 +138,43 @@ def score(
         fail("--force is about the file of --rows; name it")
     named = datasets or (dataset_path(None),)
     folders = [options.past_dataset(path) or path for path in named]
-    with options.usage_errors():  # --rows of several datasets
-        result = geolookup.score(folders, truth=truth, **parameters)
+    result = geolookup.score(folders, **parameters)
     scores = [_named(of, path) for of, path in zip(result.datasets, named, strict=True)]
     _print(replace(result, datasets=scores), score_lines, as_json=as_json)
 
 
 @command("report")
 @options.past_dataset_object
-@click.option(
-    "--against",
-    metavar="OLD",
-    type=options.PATH,
-    help="Also show the changes since OLD, an older dataset or a store.",
+@option(
+    "--against OLD", "Also show the changes since OLD, an older dataset or a store.", options.PATH
 )
-@click.option(
-    "--rows",
-    metavar="FILE",
-    type=options.AS_PATH,
-    help="With --against: write a row for each changed range, as `geolookup diff` does, and link "
-    "to it.",
+@option(
+    "--rows FILE",
+    "With --against: write a row for each changed range, as `geolookup diff` does, and link to it.",
+    options.AS_PATH,
 )
-@table_options.fail_if("country_moved > 2%", "With --against")
-@table_options.truth("Also show how far DATASET agrees with ground truth", required=False)
+@table_options.fail_if
+@option(
+    "--truth FILE",
+    "Also show how far DATASET agrees with ground truth, as in `geolookup score`; repeatable.",
+    multiple=True,
+)
+@table_options.truth_format
 @options.page_output
 def report(
     dataset: str | None,
     against: str | None,
     rows: Path | None,
     fail_if: tuple[str, ...],
-    truth: tuple[str, ...],
-    truth_format: str,
     output: Path,
     force: bool,
+    **truth: Any,
 ) -> None:
     """Write a page that shows DATASET, or the current generation of a store.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    The page is one file: it opens from disk and needs no network. Needs the extra
-    `report`. GATE is a gate of `geolookup diff`: if one fails, the page is still
-    written and the exit status is 1.
+    The page is one file that needs no network. Needs the extra `report`. If a gate of
+    --fail-if fails, the page is still written and the exit status is 1.
 
     Example: geolookup report mydata --against mydata-old -o report.html
     """
@@ -215,7 +188,7 @@ def report(
     with options.open_dataset(dataset) as engine:
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)
-    scored = geolookup.score(path, truth=truth, truth_format=truth_format) if truth else None
+    scored = geolookup.score(path, **truth) if truth["truth"] else None
     link = None
     if rows is not None:
         _write_rows((against, str(path)), rows, force=force)
@@ -230,7 +203,7 @@ def report(
 
 def _print(result: Result, lines: Callable[[Result], Iterable[str]], *, as_json: bool) -> NoReturn:
     """Print a comparison, then exit by its gates."""
-    click.echo(json_text(asdict(result)) if as_json else text_of(lines(result)))
+    click.echo(json_text(result) if as_json else text_of(lines(result)))
     _exit_by_gates(result)
 
 
@@ -239,5 +212,5 @@ def _exit_by_gates(result: GateResult) -> NoReturn:
     from geolookup.comparison.gates import verdict_line
 
     for verdict in result.failed:
-        click.echo(verdict_line(verdict), err=True)
+        say(verdict_line(verdict))
     sys.exit(1 if result.failed else 0)

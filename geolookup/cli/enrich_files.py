@@ -9,29 +9,35 @@ import click
 
 from geolookup.cli import fail, options, table_options
 from geolookup.cli.command import command
+from geolookup.cli.options import option
+from geolookup.contract.paths import resolve_fields
 from geolookup.kernel.lookups import state_of
 
 
 @command("enrich")
 @click.argument("source", metavar="INPUT", type=options.PATH)
-@options.output("File to write, or -.", "OUTPUT", path_type=options.PATH)
-@click.option(
-    "--output-format",
-    type=table_options.FileFormat(is_written=True),
-    help="[default: by suffix; for -, the input's]",
+@option("-o, --output OUTPUT", "File to write, or -.", options.PATH, required=True)
+@option(
+    "--output-format NAME",
+    "Format to write: csv, tsv, jsonl or parquet. [default: by suffix; for -, the input's]",
 )
-@options.force("an existing output")
+@option("--force", "Replace an existing output.")
 @options.fields("add", "all but ip and error_code")
-@click.option("--prefix", default="", help="Prefix of the names of new columns.")
+@option("--prefix TEXT", "Prefix of the names of new columns.", default="")
 @table_options.table_input
 @table_options.clean
-@click.option(
+@option(
     "--on-invalid",
-    type=click.Choice(["null", "raise"]),
-    help="For an address without an answer: write nulls, or stop with an error. [default: null, "
+    "For an address without an answer: write nulls, or stop with an error. [default: null, "
     "but a file without any address is refused]",
+    click.Choice(["null", "raise"]),
 )
-@options.at_of_rows
+@option(
+    "--local-time-at INSTANT|COLUMN",
+    f"{options.LOCAL_TIME}; {options.IS_COLUMN}. [default: now]",
+    options.Parsed(options.instant_or_column),
+    name="at",
+)
 @table_options.time_zone
 @options.dataset_of_rows
 def enrich(
@@ -41,7 +47,6 @@ def enrich(
     input_format: str | None,
     force: bool,
     paths: tuple[str, ...],
-    ip_column: str,
     at: int | str | None,
     dataset: str | None,
     **parameters: Any,
@@ -51,11 +56,9 @@ def enrich(
     Reads and writes CSV, TSV, JSON lines and Parquet, also compressed (.gz, .bz2, .xz,
     .zst). The suffix decides the format. Reads logs of web servers (.log). Existing
     columns keep their names, types and values. An output is written completely or not at
-    all. Exits with 2 if an input or output cannot be used.
-
-    The field error_code is 10001 for an invalid address, 10002 for a private one, else null.
-    For --local-time-at and --as-of, a value that begins with a digit is an instant, any
-    other one is a column. $GEOLOOKUP_THREADS is the number of threads, by default one per core.
+    all. For --local-time-at and --as-of, a value that begins with a digit is an instant, any
+    other one is a column. $GEOLOOKUP_THREADS is the number of threads, by default one per
+    core. Exits with 2 if an input or output cannot be used.
 
     Example: geolookup enrich visits.csv --output located.csv --fields country,city,asn
     """
@@ -73,9 +76,9 @@ def enrich(
     if parameters["time_zone"] is not None and not columns:
         fail("--time-zone is for a column of times; name it by --local-time-at")
     with options.open_dataset(dataset) as engine:
-        fields = options.fields_of(paths, state_of(engine).dataset.schema)
+        fields = resolve_fields(paths, state_of(engine).dataset.schema.columns, "--fields")
         enriching = FileOptions(
-            column=ip_column,
+            column=parameters.pop("ip_column"),
             fields=tuple(field.path for field in fields),
             at=at if isinstance(at, int) else None,
             error_code=ERROR_CODE in fields,
@@ -90,5 +93,4 @@ def enrich(
             check_other(source, output)
             check_file(Path(output), force=force)
         counts = enrich_file(engine, file, target, enriching, force=force)
-        options.note_age(engine)
         click.echo("\n".join(counts.report()), err=True)

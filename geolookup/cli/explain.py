@@ -1,27 +1,39 @@
-"""``geolookup explain``: prints the sources that decided answers."""
+"""``geolookup explain`` and ``history``: who decided an answer, and when it changed."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from geolookup.cli import options, text_of
+from geolookup.cli import options, say, table_options, text_of
 from geolookup.cli.address_input import blocks
 from geolookup.cli.command import command
 from geolookup.cli.terminal_text import value_text
 from geolookup.contract.address import effective, parse
 from geolookup.contract.envelope import failure, to_json
-from geolookup.contract.fields import OWN_PREFIX
+from geolookup.contract.fields import OWN_PREFIX, STORED
 from geolookup.contract.special import special_block
-from geolookup.errors import AddressError, PrivateAddressError
+from geolookup.errors import AddressError, PrivateAddressError, short_id
+
+if TYPE_CHECKING:
+    from geolookup.history.timeline import Change, History
 
 #: The indent of lines below a layer.
 _UNDER = " " * 21
 #: The fields of a place that are printed; --json has all.
 _PLACE_MEMBERS = ("city_name", "region_name", "country_code", "time_zone")
+
+_UNKNOWN = "unknown"
+_COUNTRY = "location.country_code"
+#: The fields that follow from the country.
+_FOLLOWING = {field.path for field in STORED if not field.source_column}
+#: The width of names.
+_WIDTH = 28
 
 
 @command("explain")
@@ -33,23 +45,18 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
 
     The first line shows the largest network around IP with one answer. "same
     sources" is the range of adjacent addresses that the same sources decide; their
-    answers can differ. The range of a layer holds the adjacent addresses with the
-    same source and values; its prefix is the largest network around IP in it.
-    --json has all fields of each layer.
-
-    For -, it reads addresses from standard input, one per line. Exits with 1 if an
-    IP is malformed, or private in a dataset without private own columns: standard
-    error names its position and the special purpose of a private one, and --json
-    prints the error envelope.
+    answers can differ. A layer has the largest network around IP, and the range, with
+    the same source and values. --json has all fields of each layer. For -, it reads
+    addresses from standard input, one per line. Exits with 1 if an IP is malformed, or
+    private in a dataset without private own columns; --json prints the error envelope.
 
     Example: geolookup explain 8.8.8.8
     """
     with options.open_dataset(dataset) as engine:
-        options.note_age(engine)
-        print_each(addresses, engine.explain, None if as_json else _lines)
+        _print_each(addresses, engine.explain, None if as_json else _lines)
 
 
-def print_each(
+def _print_each(
     addresses: tuple[str, ...],
     answer: Callable[[object], Any],
     lines: Callable[[Any], Iterator[str]] | None,
@@ -67,7 +74,7 @@ def print_each(
                 has_errors = True
                 if lines is None:
                     click.echo(to_json(failure(type(error))))
-                click.echo(f"geolookup: {position}: {error}{_purpose(error)}", err=True)
+                say(f"geolookup: {position}: {error}{_purpose(error)}")
             else:
                 click.echo(to_json(result) if lines is None else text_of(lines(result)))
     sys.exit(1 if has_errors else 0)
@@ -103,3 +110,73 @@ def _value(values: dict[str, Any]) -> str:
     if "asn" in values:
         return " ".join(filter(None, (f"AS{values['asn']}", values.get("asn_organization"))))
     return ", ".join(map(value_text, location or values.values())) or "no values"
+
+
+@command("history")
+@click.argument("addresses", metavar="IP|PREFIX...", nargs=-1, required=True)
+@options.plain_dataset
+@options.fields("compare", "all")
+@table_options.clean
+@options.as_json("Print one line of JSON for each IP or PREFIX.")
+def history(
+    addresses: tuple[str, ...],
+    dataset: str | None,
+    paths: tuple[str, ...],
+    as_json: bool,
+    clean: bool,
+) -> None:
+    """Print each change of the answer for IP in a store, and the sources that decided it.
+
+    The newest change is the first; the first known answer of an IP is printed last. A change
+    begins with the time when its generation came into force. If the country changed, fields
+    that follow from it are left out; --json has them. For a PREFIX such as 8.8.8.0/24
+    there is a change for each range that changed alike. With --as-of the history ends with
+    the generation that was in force then. For -, it reads standard input, one per line.
+    Exits with 1 if an IP is malformed, or private without private own columns, and with 2
+    for misuse or an unusable store.
+
+    Example: geolookup history 8.8.8.8 --dataset /srv/geo
+    """
+    lines = None if as_json else partial(_history_lines, every=bool(paths))
+    with options.open_dataset(dataset) as engine:
+
+        def answer(address: object) -> History | dict[str, Any]:
+            result = engine.history(address, paths, clean=clean)
+            return asdict(result) if as_json else result
+
+        _print_each(addresses, answer, lines)
+
+
+def _history_lines(history: History, *, every: bool) -> Iterator[str]:
+    """Yield the lines of a history; with ``every`` no field is left out."""
+    yield history.ip
+    for change in history.changes:
+        yield from _change_lines(change, every=every)
+    first = history.first
+    since = "first known" if history.changes else "no change since the first known"
+    yield f"{first.since}  {since} generation {short_id(first.generation)}"
+    for path, value in (first.fields or {}).items():
+        if every or path not in _FOLLOWING:
+            yield f"  {path:<{_WIDTH}} {value_text(value)}"
+
+
+def _change_lines(change: Change, *, every: bool) -> Iterator[str]:
+    addresses = f", {change.first}-{change.last}" if change.first != change.last else ""
+    yield f"{change.since}  generation {short_id(change.generation)}{addresses}"
+    if change.before_until != change.since:
+        yield f"  {'unknown from':<{_WIDTH}} {change.before_until}: pruned"
+    hides = not every and _COUNTRY in change.fields
+    for layer, changed in change.layers.items():
+        for path, pair in changed.fields.items():
+            if not (hides and path in _FOLLOWING):
+                yield f"  {path:<{_WIDTH}} {_before_after(*map(_known, pair))}"
+        sources = [source or _UNKNOWN for source in changed.sources]
+        yield f"  {'source of ' + layer:<{_WIDTH}} {_before_after(*sources)}"
+
+
+def _before_after(before: str, after: str) -> str:
+    return after if before == after else f"{before} -> {after}"
+
+
+def _known(value: Any) -> str:
+    return _UNKNOWN if value is None else value_text(value)

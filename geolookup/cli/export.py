@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from geolookup.cli import options
+from geolookup.cli import options, say
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.errors import counts_text
 from geolookup.export import write
 from geolookup.export.formats import FORMATS, options_of_formats
@@ -17,20 +18,19 @@ from geolookup.kernel.lookups import state_of
 
 _IS_FLAT = "the schema is flat, for maxminddb; for geoip2 choose another, such as --schema city"
 #: Short options.
-_SHORT = {"fields": ("-f",)}
+_SHORT = {"fields": "-f, "}
 
 
 def _formats(command: options.F) -> options.F:
     """Add the options of all formats; the help of each names the formats that have it."""
-    for option, formats in reversed(options_of_formats().items()):
-        command = click.option(
-            *_SHORT.get(option.name, ()),
-            f"--{option.name}",
-            metavar=None if option.choices else option.metavar,
-            type=click.Choice(option.choices) if option.choices else None,
-            multiple=option.several,
-            callback=options.split_values if option.several else None,
-            help=option.help + _only_for(formats),
+    for added, formats in reversed(options_of_formats().items()):
+        value = "" if added.choices else f" {added.metavar}"
+        command = option(
+            f"{_SHORT.get(added.name, '')}--{added.name}{value}",
+            added.help + _only_for(formats),
+            click.Choice(added.choices) if added.choices else None,
+            multiple=added.several,
+            callback=options.split_values if added.several else None,
         )(command)
     return command
 
@@ -42,19 +42,20 @@ def _only_for(formats: Sequence[str]) -> str:
 @command("export")
 @options.past_dataset_object
 @options.overlay
-@click.option(
+@option(
     "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    help="Format to write. [default: by the suffix of the output, such as .mmdb]",
+    "Format to write. [default: by the suffix of the output, such as .mmdb]",
+    click.Choice(list(FORMATS)),
+    name="format_name",
 )
-@options.output(
+@option(
+    "-o, --output PATH",
     "File to write; for parquet a folder. - is standard output, for csv and jsonl.",
-    "PATH",
-    path_type=options.PATH,
+    options.PATH,
+    required=True,
 )
 @_formats
-@options.force("an existing output")
+@option("--force", "Replace an existing output.")
 def export(
     dataset: str | None, format_name: str | None, output: str, force: bool, **parameters: Any
 ) -> None:
@@ -73,11 +74,11 @@ def export(
         data = state_of(engine).dataset
         counts = write(data, output, format_name, values, force=force)
     if output == "-":
-        click.echo(counts_text(counts), err=True)
+        say(counts_text(counts))
     else:
         click.echo(f"{output}: {_size(Path(output)):,} bytes, {counts_text(counts)}")
     if "record bits" in counts and "schema" not in values:
-        click.echo(f"geolookup: {_IS_FLAT}", err=True)
+        say(f"geolookup: {_IS_FLAT}")
 
 
 def _size(output: Path) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +33,7 @@ def info(dataset: str | None, as_json: bool) -> None:
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     Known is the share of addresses with a value: of the public IPv4 addresses, and
     of the IPv6 addresses with any value. Private are the own columns that are known in
-    special-purpose space too. Also prints the kernel in use, compiled or python, and
-    the version and source of the time zone rules.
+    special-purpose space too.
 
     Example: geolookup info mydata
     """
@@ -51,20 +49,23 @@ def info(dataset: str | None, as_json: bool) -> None:
         document = {
             "path": str(path),
             **asdict(metadata),
-            "age": asdict(metadata.age),
+            "age": metadata.age,
             "kernel": kernel,
             "time_zones": {"version": zones.version, "source": zones.source},
-            "known": {family: asdict(shares) for family, shares in known.items()},
+            "known": known,
             "files": files,
         }
         click.echo(json_text(document))
     else:
-        parts = _dataset_lines(metadata, path, kernel, files), _known_lines(known)
-        click.echo(text_of(chain(*parts, _source_lines(metadata))))
+        click.echo(text_of(_lines(metadata, path, kernel, files, known)))
 
 
-def _dataset_lines(
-    metadata: Metadata, path: Path, kernel: str, files: Mapping[str, int]
+def _lines(
+    metadata: Metadata,
+    path: Path,
+    kernel: str,
+    files: Mapping[str, int],
+    known: Mapping[str, KnownAddresses],
 ) -> Iterator[str]:
     from geolookup.dataset.sizes import size_lines
 
@@ -78,14 +79,12 @@ def _dataset_lines(
     yield f"time zones  {metadata.time_zones}"
     yield f"counts      {counts_text(metadata.counts)}"
     yield f"private     {', '.join(private) or 'no own column'}"
-
-
-def _known_lines(known: Mapping[str, KnownAddresses]) -> Iterator[str]:
     yield f"known       IPv4: of the {known['ipv4'].of:,} public addresses"
     yield "            IPv6: of the addresses with any value; most others are unassigned"
     yield f"{'':<33}{'IPv4':>8}{'IPv6':>9}"
-    for path in known["ipv4"].with_value:
-        yield f"  {path:<31}{known['ipv4'].share(path):8.2%} {known['ipv6'].share(path):8.2%}"
+    for name in known["ipv4"].with_value:
+        yield f"  {name:<31}{known['ipv4'].share(name):8.2%} {known['ipv6'].share(name):8.2%}"
+    yield from _source_lines(metadata)
 
 
 def _source_lines(metadata: Metadata) -> Iterator[str]:
@@ -117,9 +116,8 @@ def _column_line(column: Mapping[str, Any]) -> str:
 def fields(as_json: bool) -> None:
     """List every field of an answer: its path, short name, type, unit, an example and meaning.
 
-    Every option and call accepts both names. It also accepts the last part of a path, except in
-    currency. A group, such as location, means all its members. `geolookup info` lists the own
-    columns of a dataset.
+    Every option and call accepts both names. A group, such as location, means all its members.
+    `geolookup info` lists the own columns of a dataset.
 
     Example: geolookup fields
     """

@@ -13,6 +13,7 @@ import click
 
 from geolookup.cli import fail, options, require_output
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.cli.terminal_text import charset, has_colours, in_charset, style, value_text
 from geolookup.errors import line_text
 from geolookup.kernel.lookups import state_of
@@ -34,13 +35,12 @@ def _is_colored(choice: str) -> bool:
 _source = click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
 #: What both commands end with.
 _text_options = options.group(
-    click.option(
+    option(
         "--color",
-        type=click.Choice(["auto", "always", "never"]),
+        "Colours in the text; auto: on a terminal, unless $NO_COLOR is set.",
+        click.Choice(["auto", "always", "never"]),
         default="auto",
-        show_default=True,
         callback=lambda _context, _option, choice: _is_colored(choice),
-        help="Colours in the text; auto: on a terminal, unless $NO_COLOR is set.",
     ),
     options.dataset,
 )
@@ -48,31 +48,22 @@ _text_options = options.group(
 
 @command("annotate")
 @_source
-@click.option(
-    "--template",
-    metavar="TEXT",
-    default="{country} AS{asn}",
-    show_default=True,
-    help="Text of a tag, with fields in braces.",
-)
+@option("--template TEXT", "Text of a tag, with fields in braces.", default="{country} AS{asn}")
 @_text_options
 def annotate(source: str, template: str, color: bool, dataset: str | None) -> None:
     """Write FILE, any text, with a tag in brackets after each of its addresses.
 
     Without FILE, or for -, read standard input, and write each part as it arrives. FILE may be
-    compressed (.gz, .bz2, .xz, .zst). Only tags are added; no other byte changes.
-
-    An unknown value is written as -. The tag of an unknown address is [unknown], of a
-    private one [private]. --template takes the fields that a dataset stores; {{ and }}
-    are braces.
+    compressed (.gz, .bz2, .xz, .zst). Only tags are added; no other byte changes. An unknown
+    value is written as -. The tag of an unknown address is [unknown], of a private one
+    [private]. --template has fields that a dataset stores; {{ and }} are braces.
 
     Example: geolookup annotate access.log
     """
     from geolookup.inline.annotate import Tags, annotate_blocks
 
     with _opened(dataset) as state:
-        with options.usage_errors():
-            tags = Tags(state, template, "--template", value_text, partial(_encode, color=color))
+        tags = Tags(state, template, "--template", value_text, partial(_encode, color=color))
         _write(annotate_blocks(_blocks(source), tags))
 
 
@@ -88,9 +79,9 @@ def _encode(tag: str, *, color: bool) -> bytes:
 @_source
 @options.where
 @options.not_
-@click.option("--all", "every", is_flag=True, help="All public addresses of a line must meet them.")
-@click.option("-v", "--invert-match", "inverted", is_flag=True, help="Keep the other lines.")
-@click.option("-c", "--count", is_flag=True, help="Print only the number of kept lines.")
+@option("--all", "All public addresses of a line must meet them.", name="every")
+@option("-v, --invert-match", "Keep the other lines.", name="inverted")
+@option("-c, --count", "Print only the number of kept lines.")
 @_text_options
 def grep(
     source: str,
@@ -105,23 +96,22 @@ def grep(
 
     Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .xz, .zst).
     A condition is one of `geolookup prefixes`: country=AT,DE, asn>=64512, city^=San,
-    location~48.2,16.4,50km, isp=null. A private address meets
-    none, unless a condition names an own column and own columns are known for it.
-
-    Exits with 0 if a line was kept, 1 if none was, 2 for misuse or an unusable file.
+    location~48.2,16.4,50km, isp=null. A private address meets none, unless a condition names
+    an own column and own columns are known for it. Exits with 0 if a line was kept, 1 if
+    none was, 2 for misuse or an unusable file.
 
     Example: geolookup grep --where country=US access.log
     """
-    from geolookup.cli.conditions import note_absent_values, read_conditions
     from geolookup.inline.grep import LineFilter
+    from geolookup.prefixes.conditions import conditions_of
     from geolookup.prefixes.select import meeting
     from geolookup.tables.row_tables import row_tables
 
     if not where and not not_:
         fail("grep needs a condition, such as --where country=AT,DE")
     with _opened(dataset) as state:
-        conditions = read_conditions(state.dataset, where, "--where", not_)
-        note_absent_values(state.dataset, conditions)
+        conditions = conditions_of([*where, {"not": not_}], "grep", state.dataset.schema)
+        options.note_absent_values(state.dataset, conditions)
         masks = meeting(row_tables(state.dataset), conditions)
         before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
         mark = (before, after) if color and not kinds["inverted"] else None
@@ -138,7 +128,6 @@ def _opened(dataset: str | None) -> Iterator[State]:
     """Open the dataset of the running command, which writes a text to standard output."""
     require_output("the text is written there")
     with options.open_dataset(dataset) as engine:
-        options.note_age(engine)
         yield state_of(engine)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 import geolookup
-from geolookup.cli import fail, key_options, options
+from geolookup.cli import fail, options
 from geolookup.cli.command import group
+from geolookup.cli.options import option
 from geolookup.errors import line_text, short_id
 from geolookup.store.paths import dataset_path
 
@@ -23,27 +24,23 @@ def mirror() -> None:
 
 @mirror.command("write", short_help="Write a store as a folder that other stores follow.")
 @options.store_object
-@options.output("Folder to write.", "DIR")
-@key_options.signing_keys()
-@click.option(
-    "--expires",
-    metavar="AGE",
-    help="Time until followers refuse the index, such as 36h, 7d or 2w. [default: no limit]",
+@option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
+@options.signing_keys()
+@option(
+    "--expires AGE",
+    "Time until followers refuse the index, such as 36h, 7d or 2w. [default: no limit]",
 )
 def write(store: Path | None, output: Path, **values: Any) -> None:
     """Write the current generation of STORE into DIR, for any web server or bucket.
 
     STORE is by default the user's store. DIR gets an archive of the current generation
     and of the previous one, and last a small index. `geolookup update DIR` or the
-    address of DIR brings another store to it. Readers can fetch all files of the index
-    at any moment. Undamaged archives are kept. The index lists the withdrawn
-    generations. Exits with 2 and leaves the index unchanged if other stores would refuse
-    the generation: unsigned, or signed before the one in DIR.
+    address of DIR brings another store to it. Exits with 2 and leaves the index unchanged
+    if other stores would refuse the generation: unsigned, or signed before the one in DIR.
 
     Example: geolookup mirror write /srv/geo --output /srv/www/geo --signing-key /etc/geolookup/key
     """
-    with options.usage_errors():
-        written = geolookup.mirror(store, output, **values)
+    written = geolookup.mirror(store, output, **values)
     index, size = written.index, sum(file.bytes for file in written.index.files)
     about = f"{index.name}, generation {short_id(index.current)}, {size:,} bytes in {output}"
     click.echo(line_text(f"{written.state}: {about}"))
@@ -51,15 +48,15 @@ def write(store: Path | None, output: Path, **values: Any) -> None:
 
 @mirror.command("pack", short_help="Pack a dataset into one file.")
 @options.past_dataset_object
-@options.output("File to write.", _ARCHIVE)
-@key_options.signing_keys()
-@options.force("an existing file")
+@option(f"-o, --output {_ARCHIVE}", "File to write.", options.AS_PATH, required=True)
+@options.signing_keys()
+@option("--force", "Replace an existing file.")
 def pack(dataset: str | None, output: Path, **values: Any) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    The same dataset gives the same bytes. --signing-key signs the dataset in the file,
-    and does not change DATASET. Exits with 2 and writes no file if DATASET is damaged.
+    --signing-key signs the dataset in the file, and does not change DATASET. Exits with 2
+    and writes no file if DATASET is damaged.
 
     Example: geolookup mirror pack mydata --output mydata.tar.zst
     """
@@ -69,9 +66,9 @@ def pack(dataset: str | None, output: Path, **values: Any) -> None:
 
 @mirror.command("unpack", short_help="Unpack a packed dataset.")
 @click.argument("archive", metavar=_ARCHIVE, type=options.AS_PATH)
-@options.output("Folder to write.", "DIR")
-@key_options.trusted_keys
-@options.force("an existing dataset")
+@option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
+@options.trusted_keys
+@option("--force", "Replace an existing dataset.")
 def unpack(archive: Path, output: Path, **values: Any) -> None:
     """Unpack a file of `geolookup mirror pack` into the new folder DIR.
 
@@ -87,7 +84,7 @@ def unpack(archive: Path, output: Path, **values: Any) -> None:
 
 @mirror.command("sign", short_help="Sign a dataset.")
 @options.dataset_object
-@key_options.signing_keys(required=True)
+@options.signing_keys(required=True)
 def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
     """Verify DATASET, or the current generation of a store, and sign it.
 
@@ -112,9 +109,8 @@ def keys() -> None:
 def create(file: Path) -> None:
     """Write a new private key to FILE, and its public key to FILE.pub.
 
-    The private key signs datasets and mirrors (--signing-key). Its mode is 0600: a
-    private key that other users may read is refused. Copy the public key to every
-    machine that checks signatures. Existing files are not replaced.
+    The private key signs datasets and mirrors (--signing-key); only you may read it. Copy
+    the public key to every machine that checks signatures. Existing files are not replaced.
 
     Example: geolookup mirror keys create release.key
     """
@@ -128,16 +124,13 @@ def create(file: Path) -> None:
 @keys.command("trust", short_help="Choose the keys that a store trusts.")
 @click.argument("store", type=options.AS_PATH)
 @click.argument("public_keys", metavar="[KEY.pub]...", nargs=-1, type=options.AS_PATH)
-@click.option(
-    "--remove", metavar="ID", multiple=True, help="Remove the key with this id; repeatable."
-)
+@option("--remove ID", "Remove the key with this id; repeatable.", multiple=True)
 def trust(store: Path, public_keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     """Add public keys to those that STORE trusts, and list all of them.
 
     From the first key on, STORE accepts only datasets that a trusted key has signed,
-    with the name of the dataset in STORE and no older signature. STORE is created if it
-    is missing. With keys, it is refused if another user can change it. Without keys, it
-    accepts every dataset again.
+    with the name of the dataset in STORE and no older signature. Without keys, it accepts
+    every dataset again. STORE is created if it is missing.
 
     Example: geolookup mirror keys trust /srv/geo release.key.pub
     """

@@ -1,47 +1,31 @@
-"""Options that several commands share, with the same name, meaning and help."""
+"""Options that several commands share, with the same name, meaning and help.
+
+Strategy: ``option`` declares an option by its spelling, as a manual writes it. Commands that pass
+values to a call of the library leave checking to that call; ``Command`` prints its ValueError.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from geolookup import cli
-from geolookup.cli import fail
+from geolookup.cli import note_age, say
 from geolookup.store.paths import dataset_path
 from geolookup.store.pointer import KEEP, KEEP_UNPACKED
 
 if TYPE_CHECKING:
-    from geolookup.contract.fields import Field
-    from geolookup.contract.schema import Schema
+    from geolookup.dataset.files import Dataset
     from geolookup.engine import Engine
+    from geolookup.prefixes.conditions import Condition
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def group(*several: Callable[[F], F]) -> Callable[[F], F]:
-    """Return a decorator that adds options; the help lists them in this order."""
-
-    def decorate(command: F) -> F:
-        for option in reversed(several):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-@contextmanager
-def usage_errors() -> Iterator[None]:
-    """Exit with status 2 and the text of a ValueError: the library refuses a value of an option."""
-    try:
-        yield
-    except ValueError as error:
-        fail(str(error))
+#: Any path, as text or as a Path. A shell completes it; the function that opens it checks it.
+PATH = click.Path(readable=False)
+AS_PATH = click.Path(path_type=Path)
 
 
 class Parsed(click.ParamType):  # type: ignore[type-arg]  # not generic before Click 8.2
@@ -60,20 +44,38 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # not generic before C
             self.fail(str(error), param, ctx)
 
 
-class IPFamily(click.Choice):  # type: ignore[type-arg]  # not generic before Click 8.2
-    """4 or 6, as a number."""
+def option(
+    spelling: str, purpose: str, kind: Any = None, *, name: str = "", **settings: Any
+) -> Callable[[F], F]:
+    """Return the decorator of an option such as ``-o, --output FILE``; without a value, of a flag.
 
-    def __init__(self) -> None:
-        super().__init__(["4", "6"])
+    ``kind`` is the type of the value, ``name`` the parameter. A default of a value is shown.
+    """
+    *short, long = spelling.split(", ")
+    long, _, metavar = long.partition(" ")
+    is_flag = not metavar and kind is None
+    return click.option(
+        *short,
+        long,
+        *filter(None, [name]),
+        metavar=metavar or None,
+        type=kind,
+        is_flag=is_flag or None,
+        show_default=not is_flag and bool(settings.get("default")),
+        help=purpose,
+        **settings,
+    )
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number; raises BadParameter."""
-        return int(super().convert(str(value), param, ctx))
 
+def group(*several: Callable[[F], F]) -> Callable[[F], F]:
+    """Return a decorator that adds options; the help lists them in this order."""
 
-#: Any path, as text or as a Path. A shell completes it; the function that opens it checks it.
-PATH = click.Path(readable=False)
-AS_PATH = click.Path(path_type=Path)
+    def decorate(command: F) -> F:
+        for add in reversed(several):
+            command = add(command)
+        return command
+
+    return decorate
 
 
 def instant_in(text: str) -> int:
@@ -92,8 +94,8 @@ def instant_or_column(text: str) -> int | str:
     return instant_in(text) if text[:1].isdecimal() else text
 
 
-def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
-    context.meta[f"geolookup.{option.name}"] = value
+def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    context.meta[f"geolookup.{parameter.name}"] = value
 
 
 def kept(name: str) -> Any:
@@ -102,31 +104,20 @@ def kept(name: str) -> Any:
 
 
 def instant_option(
-    name: str, purpose: str, read: Callable[[str], Any] = instant_in, metavar: str = "DATE"
+    spelling: str, purpose: str, read: Callable[[str], Any] = instant_in
 ) -> Callable[[F], F]:
     """Return an option that is an instant of a store; ``kept`` has it."""
-    return click.option(
-        name, metavar=metavar, type=Parsed(read), expose_value=False, callback=_keep, help=purpose
-    )
+    return option(spelling, purpose, Parsed(read), expose_value=False, callback=_keep)
 
 
+#: The help of ``--local-time-at`` begins with it.
+LOCAL_TIME = "Instant of local times: ISO 8601 with offset, or Unix seconds"
 _IN_FORCE = "Use the generation of the store that was in force then: a date, or a time with offset"
 #: An instant of the past; ``open_dataset`` and ``past_dataset`` read it.
-as_of = instant_option("--as-of", f"{_IN_FORCE}.")
-_IS_COLUMN = "or the column with the instant of each row"
+as_of = instant_option("--as-of DATE", f"{_IN_FORCE}.")
+IS_COLUMN = "or the column with the instant of each row"
 #: The same, or for a file the name of a column.
-_as_of_rows = instant_option(
-    "--as-of", f"{_IN_FORCE}; {_IS_COLUMN}.", instant_or_column, "DATE|COLUMN"
-)
-_local_time = partial(click.option, "--local-time-at", "at")
-_AT = "Instant of local times: ISO 8601 with offset, or Unix seconds"
-#: The instant of local times.
-at = _local_time(metavar="INSTANT", type=Parsed(instant_in), help=f"{_AT}. [default: now]")
-at_of_rows = _local_time(
-    metavar="INSTANT|COLUMN",
-    type=Parsed(instant_or_column),
-    help=f"{_AT}; {_IS_COLUMN}. [default: now]",
-)
+_as_of_rows = instant_option("--as-of DATE|COLUMN", f"{_IN_FORCE}; {IS_COLUMN}.", instant_or_column)
 
 
 def instant_of(name: str = "as_of") -> int | None:
@@ -140,48 +131,42 @@ def past_dataset(path: str | None, name: str = "as_of") -> str | None:
 
     For calls that take the path of a dataset; ``name`` is of the option.
     """
-    instant = instant_of(name)
-    return path if instant is None else folder_as_of(path, instant)
-
-
-def folder_as_of(path: str | None, instant: int) -> str:
-    """Return the folder of the generation of a store that was in force at an instant."""
     from geolookup.history.archived import unpacked
     from geolookup.store.in_force import generation_at
 
+    instant = instant_of(name)
+    if instant is None:
+        return path
     store = dataset_path(path)
     return str(unpacked(store, generation_at(store, instant)))
 
 
 def open_dataset(path: str | os.PathLike[str] | None) -> Engine:
-    """Open the dataset of the running command, with its overlay and as of its instant."""
+    """Open the dataset of the running command, with its overlay and as of its instant.
+
+    Print one line on standard error if the data are older than 180 days, but not of the past.
+    """
     import geolookup
 
-    return geolookup.open(path, overlay=kept("overlay"), as_of=instant_of())
-
-
-def note_age(engine: Engine) -> None:
-    """Print one line on standard error if the data are older than 180 days, but not of the past."""
+    engine = geolookup.open(path, overlay=kept("overlay"), as_of=instant_of())
     if instant_of() is None:
-        cli.note_age(engine)
+        note_age(engine)
+    return engine
 
 
-_dataset = click.option(
-    "-d",
-    "--dataset",
-    metavar="PATH",
-    type=PATH,
-    help="Dataset, store, archive or file of data to answer from; a file is compiled once into"
+_dataset = option(
+    "-d, --dataset PATH",
+    "Dataset, store, archive or file of data to answer from; a file is compiled once into"
     " the cache. [default: $GEOLOOKUP_DATASET, else the user's store, else bundled]",
+    PATH,
 )
 #: Sources above the dataset; ``open_dataset`` reads it.
-overlay = click.option(
-    "--overlay",
-    metavar="FILE",
-    type=PATH,
+overlay = option(
+    "--overlay FILE",
+    "Data or a recipe whose answers come before the dataset's; compiled once into the cache.",
+    PATH,
     expose_value=False,
     callback=_keep,
-    help="Data or a recipe whose answers come before the dataset's; compiled once into the cache.",
 )
 #: The option ``--dataset`` of commands that do not combine it with an overlay.
 plain_dataset = group(_dataset, as_of)
@@ -195,12 +180,11 @@ past_dataset_object = group(dataset_object, as_of)
 #: The argument STORE of commands about a store.
 store_object = click.argument("store", type=AS_PATH, required=False)
 #: The store that a command publishes into.
-store = click.option(
-    "--store",
-    metavar="DIR",
-    type=AS_PATH,
-    help="Store to publish into; created if missing. [default: $GEOLOOKUP_STORE, else in the"
+store = option(
+    "--store DIR",
+    "Store to publish into; created if missing. [default: $GEOLOOKUP_STORE, else in the"
     " user's data folder]",
+    AS_PATH,
 )
 
 
@@ -217,126 +201,134 @@ def complete_paths(_context: object, _option: object, incomplete: str) -> list[s
     return [before + comma + path for path in NAMES if path.startswith(last)]
 
 
-#: An option of names of fields, separated by commas; it is repeatable.
-_names = partial(
-    click.option,
-    metavar="FIELD,...",
-    multiple=True,
-    callback=split_values,
-    shell_complete=complete_paths,
-)
-
-
-def fields(purpose: str, default: str) -> Callable[[F], F]:
-    """Return the option ``--fields``; ``fields_of`` reads its ``paths``."""
-    text = f"Fields to {purpose}, as `geolookup fields` lists them, own.NAME, or groups."
-    return _names("-f", "--fields", "paths", help=f"{text} [default: {default}]")
-
-
-def by(purpose: str) -> Callable[[F], F]:
-    """Return the option ``--by``."""
-    return _names("--by", "by", help=purpose)
-
-
-def fields_of(paths: tuple[str, ...], schema: Schema) -> tuple[Field, ...]:
-    """Return the fields of a dataset that ``--fields`` names; exits with 2 for an unknown name."""
-    from geolookup.contract.paths import resolve_fields
-
-    with usage_errors():
-        return resolve_fields(paths, schema.columns, "--fields")
-
-
-family = click.option(
-    "--family", type=IPFamily(), help="Only IPv4 or IPv6. [default: both, IPv4 first]"
-)
-where = click.option(
-    "--where",
-    metavar="CONDITION",
-    multiple=True,
-    help="Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
-)
-not_ = click.option(
-    "--not",
-    "not_",
-    metavar="CONDITION",
-    multiple=True,
-    help="Condition that must not be met; repeatable: none may be met.",
-)
-
-
-def output(
-    purpose: str, metavar: str = "FILE", *, required: bool = True, path_type: click.Path = AS_PATH
-) -> Callable[[F], F]:
-    """Return the option ``--output``; ``purpose`` describes the output."""
-    return click.option(
-        "-o", "--output", metavar=metavar, required=required, type=path_type, help=purpose
+def names_of_fields(spelling: str, purpose: str, name: str = "") -> Callable[[F], F]:
+    """Return a repeatable option of names of fields, separated by commas."""
+    return option(
+        f"{spelling} FIELD,...",
+        purpose,
+        name=name,
+        multiple=True,
+        callback=split_values,
+        shell_complete=complete_paths,
     )
 
 
-def force(replaced: str) -> Callable[[F], F]:
-    """Return the option ``--force``: it replaces an output."""
-    return click.option("--force", is_flag=True, help=f"Replace {replaced}.")
+def fields(purpose: str, default: str) -> Callable[[F], F]:
+    """Return the option ``--fields``, the parameter ``paths``."""
+    text = f"Fields to {purpose}, as `geolookup fields` lists them, own.NAME, or groups."
+    return names_of_fields("-f, --fields", f"{text} [default: {default}]", "paths")
+
+
+family = option(
+    "--family",
+    "Only IPv4 or IPv6. [default: both, IPv4 first]",
+    click.Choice(["4", "6"]),
+    callback=lambda _context, _option, value: value and int(value),
+)
+where = option(
+    "--where CONDITION",
+    "Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
+    multiple=True,
+)
+not_ = option(
+    "--not CONDITION",
+    "Condition that must not be met; repeatable: none may be met.",
+    name="not_",
+    multiple=True,
+)
+
+
+def note_absent_values(dataset: Dataset, conditions: tuple[Condition, ...]) -> None:
+    """Print a line for each value that no answer of the dataset has.
+
+    Raises ValueError for a value that no answer can have.
+    """
+    from geolookup.prefixes.condition_values import absent_values, check_values
+    from geolookup.tables.row_tables import row_tables
+
+    tables = row_tables(dataset)
+    check_values(tables, conditions)
+    for line in absent_values(tables, conditions):
+        say(f"geolookup: {line}")
 
 
 #: The output of a command that writes an HTML page.
-page_output = group(output("HTML file to write, or -."), force("existing outputs"))
+page_output = group(
+    option("-o, --output FILE", "HTML file to write, or -.", AS_PATH, required=True),
+    option("--force", "Replace existing outputs."),
+)
+#: The output of a command that writes a dataset.
+dataset_output = group(
+    option("-o, --output DIR", "Folder to create.", AS_PATH, required=True),
+    option("--force", "Replace an existing dataset."),
+)
 
 
 def as_json(purpose: str = "Print JSON.") -> Callable[[F], F]:
     """Return the option ``--json``, described by ``purpose``."""
-    return click.option("--json", "as_json", is_flag=True, help=purpose)
+    return option("--json", purpose, name="as_json")
 
 
-dry_run = click.option(
-    "--dry-run", is_flag=True, help="Print what would be done, and change nothing."
+dry_run = option("--dry-run", "Print what would be done, and change nothing.")
+cache = option(
+    "--cache DIR",
+    "Folder of downloaded files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
+    AS_PATH,
 )
-cache = click.option(
-    "--cache",
-    metavar="DIR",
-    type=AS_PATH,
-    help="Folder of downloaded files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
+max_memory = option(
+    "--max-memory SIZE",
+    "Memory of the build, such as 1GB: ranges beyond it go to files beside the output."
+    " [default: three quarters of free memory]",
 )
 
 
-def limit(name: str, purpose: str, least: int = 0, usual: int = 10) -> Callable[[F], F]:
-    """Return an option that is a number, at least ``least``."""
-    number = click.IntRange(min=least)
-    return click.option(
-        name, metavar="N", type=number, default=usual, show_default=True, help=purpose
-    )
-
-
-def keep(least: int = 1, default: str = str(KEEP)) -> Callable[[F], F]:
+def keep(default: str = str(KEEP)) -> Callable[[F], F]:
     """Return the options of the generations to keep; ``default`` is of ``--keep``."""
+    number = click.IntRange(min=1)
     return group(
-        click.option(
-            "--keep",
-            metavar="N",
-            type=click.IntRange(min=least),
-            is_eager=True,  # before --keep-for
-            help=f"Keep the N generations that were published last. [default: {default}]",
+        option(
+            "--keep N",
+            f"Keep the N generations that were published last. [default: {default}]",
+            number,
         ),
-        click.option(
-            "--keep-for",
-            metavar="TIME",
-            callback=_check_keep_for,
-            help="Keep the generations in force within TIME, such as 26w or 1y; not with --keep.",
+        option(
+            "--keep-for TIME",
+            "Keep the generations in force within TIME, such as 26w or 1y; not with --keep.",
         ),
-        click.option(
-            "--keep-unpacked",
-            metavar="N",
-            type=click.IntRange(min=1),
-            help=f"Of these, the last N stay folders. [default: {KEEP_UNPACKED}]",
+        option(
+            "--keep-unpacked N",
+            f"Of these, the last N stay folders. [default: {KEEP_UNPACKED}]",
+            number,
         ),
     )
 
 
-def _check_keep_for(context: click.Context, _option: object, value: str | None) -> str | None:
-    from geolookup.dataset.metadata import age_limit
+def signing_keys(*, required: bool = False) -> Callable[[F], F]:
+    """Return the repeatable option ``--signing-key``."""
+    return option(
+        "--signing-key KEY",
+        "Private key to sign with (`geolookup mirror keys create`); repeatable: each signs.",
+        PATH,
+        name="signing_keys",
+        multiple=True,
+        required=required,
+    )
 
-    if value is not None:
-        if context.params.get("keep") is not None:
-            fail("--keep and --keep-for exclude each other; give one of them")
-        with usage_errors():
-            age_limit(value, "--keep-for")
-    return value
+
+trusted_keys = option(
+    "--trusted-key KEY",
+    "Public key that must have signed the dataset; repeatable: one of them suffices.",
+    PATH,
+    name="trusted_keys",
+    multiple=True,
+    callback=lambda _context, _option, keys: keys or None,  # None: no signature is asked for
+)
+accounts = option(
+    "--accounts URL",
+    "Account store: sqlite:///PATH or redis://HOST:PORT/NUMBER. The password of Redis can be"
+    " in $GEOLOOKUP_REDIS_PASSWORD, or in the file $GEOLOOKUP_REDIS_PASSWORD_FILE.",
+    required=True,
+)
+plans = option(
+    "--plans FILE", "TOML file of more plans, in tables [plan.NAME]. [default: none]", AS_PATH
+)

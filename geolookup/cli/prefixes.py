@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import geolookup
-from geolookup.cli import fail, options
+from geolookup.cli import fail, options, say
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.errors import line_text, near_match
 from geolookup.kernel.lookups import state_of
 from geolookup.prefixes.list_text import NAMES, Lists, Syntax, checked_names
@@ -21,7 +22,6 @@ from geolookup.store.paths import dataset_path
 if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset
     from geolookup.prefixes.select import Selection
-    from geolookup.progress import Progress
 
 _STANDARD = "-"
 _DEFAULTS = ", ".join(f"{name}={of.default} ({of.help})" for name, of in NAMES.items())
@@ -31,53 +31,40 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 @command("prefixes")
 @click.argument("where", metavar="[CONDITION]...", nargs=-1)
 @options.not_
-@click.option("--within", metavar="NETWORK", help="Only addresses in this network.")
+@option("--within NETWORK", "Only addresses in this network.")
 @options.family
-@click.option(
+@option(
     "--no-aggregate",
-    "aggregate",
-    is_flag=True,
+    "Do not join adjacent ranges of the dataset that meet the conditions.",
+    name="aggregate",
     flag_value=False,
     default=True,
-    help="Do not join adjacent ranges of the dataset that meet the conditions.",
 )
-@options.by(
+@options.names_of_fields(
+    "--by",
     "Do not join ranges whose values of these fields differ; write the values. Only for csv and"
-    " json."
+    " json.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(tuple(SYNTAXES)),
-    default="cidr",
-    show_default=True,
-    help="Syntax to write.",
-)
-@click.option(
-    "--set",
-    "names",
-    metavar="NAME=VALUE",
+@option("--format", "Syntax to write.", click.Choice(tuple(SYNTAXES)), name="form", default="cidr")
+@option(
+    "--set NAME=VALUE",
+    f"Set a name in the output; repeatable. [default: {_DEFAULTS}]",
+    name="names",
     multiple=True,
-    help=f"Set a name in the output; repeatable. [default: {_DEFAULTS}]",
 )
-@click.option(
-    "--since",
-    metavar="OLD",
-    type=options.PATH,
-    help="Write only the changes since OLD: a list in the same syntax, a dataset or "
+@option(
+    "--since OLD",
+    "Write only the changes since OLD: a list in the same syntax, a dataset or "
     "a store. Standard error has the counts.",
+    options.PATH,
 )
-@options.output(
+@option(
+    "-o, --output FILE",
     "File to write, completely or not at all; - is standard output. [default: -]",
-    required=False,
-    path_type=options.PATH,
+    options.PATH,
 )
-@options.force("an existing file")
-@click.option(
-    "--allow-empty",
-    is_flag=True,
-    help="Write a list without prefixes if nothing meets the conditions.",
-)
+@option("--force", "Replace an existing file.")
+@option("--allow-empty", "Write a list without prefixes if nothing meets the conditions.")
 @options.dataset
 def prefixes(
     where: tuple[str, ...],
@@ -94,20 +81,17 @@ def prefixes(
     """List the fewest prefixes whose answers meet all conditions.
 
     A condition is FIELD=VALUE,... for one of several values; the value null is unknown. A
-    Boolean FIELD by itself must be true.
-    > >= < <= compare numbers and ^= the beginning of a text; quote them for the shell.
-    location~48.2,16.4,50km and location~SOUTH,WEST,NORTH,EAST test coordinates.
-
-    Prefixes are in address order, IPv4 first. The list omits special-purpose space and
-    networks about which nothing is known; a condition on an own column includes
-    special-purpose space in which own columns are known. If nothing meets the conditions,
-    the command writes nothing and exits with 1, unless --allow-empty is set.
+    Boolean FIELD by itself must be true. > >= < <= compare numbers and ^= the beginning of a
+    text; quote them for the shell. location~48.2,16.4,50km and location~SOUTH,WEST,NORTH,EAST
+    test coordinates. The list omits special-purpose space, unless a condition is on an own
+    column that is known there, and networks about which nothing is known. If nothing meets
+    the conditions, the command writes nothing and exits with 1, unless --allow-empty is set.
 
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """
-    from geolookup.cli.conditions import note_absent_values, read_conditions
     from geolookup.files.byte_streams import open_output
     from geolookup.filesystem.atomic import check_file
+    from geolookup.prefixes.conditions import conditions_of
     from geolookup.prefixes.lists import lists
     from geolookup.prefixes.select import Selection
     from geolookup.progress import beside
@@ -122,9 +106,8 @@ def prefixes(
 
     def select(dataset: Dataset, call: str) -> Selection:
         """Select the ranges of a dataset; exits with status 2 for a column that it lacks."""
-        conditions = read_conditions(dataset, where, call, not_)
-        with options.usage_errors():
-            return Selection(dataset, conditions, call, **limits)
+        conditions = conditions_of([*where, {"not": not_}], call, dataset.schema)
+        return Selection(dataset, conditions, call, **limits)
 
     with (
         options.open_dataset(dataset) as engine,
@@ -132,24 +115,15 @@ def prefixes(
     ):
         data = state_of(engine).dataset
         selection = select(data, "prefixes")
-        note_absent_values(data, selection.conditions)
-        options.note_age(engine)
+        options.note_absent_values(data, selection.conditions)
         if not allow_empty and not any(map(len, selection.all_spans())):
-            click.echo(f"geolookup: {_NOTHING}", err=True)
+            say(f"geolookup: {_NOTHING}")
             sys.exit(1)
         current, removed = lists(selection, syntax.entries), None
         if since is not None:
             current, removed = _changes(since, select, syntax, current)
-        _write(syntax.text(current, chosen, removed), stream, beside(output or _STANDARD))
-
-
-def _write(blocks: Iterable[bytes], stream: BinaryIO, progress: Progress) -> None:
-    with progress.stage("writing prefixes"):
-        done = 0
-        for block in blocks:
-            stream.write(block)
-            done += len(block)
-            progress.bytes(done, None)
+        with beside(output or _STANDARD).stage("writing prefixes"):
+            stream.writelines(syntax.text(current, chosen, removed))
 
 
 def _check_since(since: str | None, syntax: Syntax, output: str | None) -> None:
@@ -166,14 +140,9 @@ def _chosen_names(syntax: Syntax, texts: tuple[str, ...]) -> dict[str, str]:
     """Return the names for an output; exits with status 2 for one that the syntax does not have."""
     chosen = dict(text.partition("=")[::2] for text in texts)
     for name in chosen.keys() - syntax.names:
-        if name not in NAMES:
-            fail(f"--set: no name {line_text(name)!r} in outputs; {near_match(name, NAMES)}")
-        formats = [other.name for other in SYNTAXES.values() if name in other.names]
-        fail(f"--set {name} is for {', '.join(formats)}, not for {syntax.name}")
-    try:
-        return checked_names(**chosen)
-    except ValueError as error:
-        fail(f"--set: {error}")
+        hint = near_match(name, syntax.names)
+        fail(f"--set: {syntax.name} has no name {line_text(name)!r}; {hint}")
+    return checked_names(**chosen)
 
 
 def _changes(
@@ -190,6 +159,5 @@ def _changes(
     else:
         changed = changes(read_list(path, syntax), current)
     added, removed = (sum(len(texts) for [texts] in side.values()) for side in changed)
-    line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
-    click.echo(f"geolookup: {line}", err=True)
+    say(f"geolookup: {added:,} added, {removed:,} removed since {line_text(since)}")
     return changed

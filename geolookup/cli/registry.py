@@ -23,7 +23,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Answers": {
         "explain": ("explain", "Name the sources that decided an answer."),
-        "history": ("history", "Show when an answer changed."),
+        "history": ("explain", "Show when an answer changed."),
         "fields": ("info", "List the fields of an answer."),
     },
     "Text": {
@@ -34,7 +34,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "info": ("info", "Describe a dataset."),
         "check": ("build", "Check a recipe or data without making a dataset."),
         "recipes": ("info", "List, print and copy packaged recipes."),
-        "slice": ("slice", "Write a part of a dataset as a dataset."),
+        "slice": ("build", "Write a part of a dataset as a dataset."),
         "export": ("export", "Write a dataset in the format of another tool."),
     },
     "Comparisons": {

@@ -8,83 +8,57 @@ from typing import Any
 
 import click
 
-from geolookup.cli import fail, key_options, options
+from geolookup.cli import fail, options
 from geolookup.cli.command import command
-from geolookup.cli.options import instant_of, kept
-
-_STALE = ("warn", "refuse", "tag")
+from geolookup.cli.options import instant_of, kept, option
 
 
 @command("serve")
 @options.dataset
-@click.option(
-    "--watch",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Poll the dataset every SECONDS for a new generation. [default: off]",
+@option(
+    "--watch SECONDS",
+    "Poll the dataset every SECONDS for a new generation. [default: off]",
+    click.FloatRange(0, min_open=True),
 )
-@key_options.trusted_keys
-@click.option("--max-age", metavar="AGE", help="Maximum age of the data, such as 30, 30d or 4w.")
-@click.option(
+@options.trusted_keys
+@option("--max-age AGE", "Maximum age of the data, such as 30, 30d or 4w.")
+@option(
     "--on-stale",
-    type=click.Choice(_STALE),
+    "For older data: log a warning, refuse to serve, or send X-Dataset-Stale.",
+    click.Choice(["warn", "refuse", "tag"]),
     default="warn",
-    show_default=True,
-    help="For older data: log a warning, refuse to serve, or send X-Dataset-Stale.",
 )
-@click.option(
+@option(
     "--own",
-    is_flag=True,
-    help="Add the own columns of the dataset to each answer, as the member own after network.",
+    "Add the own columns of the dataset to each answer, as the member own after network.",
 )
-@key_options.accounts
-@key_options.plans
-@click.option(
-    "--host",
-    metavar="ADDRESS",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on.",
-)
-@click.option(
-    "--port",
-    metavar="NUMBER",
-    type=click.IntRange(1, 65535),
-    default=8000,
-    show_default=True,
-    help="TCP port to listen on.",
-)
-@click.option(
-    "--workers",
-    metavar="NUMBER",
-    type=click.IntRange(1),
+@options.accounts
+@options.plans
+@option("--host ADDRESS", "Address to listen on.", default="127.0.0.1")
+@option("--port NUMBER", "TCP port to listen on.", click.IntRange(1, 65535), default=8000)
+@option(
+    "--workers NUMBER",
+    "Number of worker processes; use one per core.",
+    click.IntRange(1),
     default=1,
-    show_default=True,
-    help="Number of worker processes; use one per core.",
 )
-@click.option(
-    "--trusted-proxy",
-    "trusted_proxies",
-    metavar="CIDR",
+@option(
+    "--trusted-proxy CIDR",
+    "Trust X-Forwarded-For and Forwarded of proxies in this network; repeatable.",
+    name="trusted_proxies",
     multiple=True,
-    help="Trust X-Forwarded-For and Forwarded of proxies in this network; repeatable.",
 )
-@click.option(
-    "--cors",
-    metavar="ORIGIN",
-    multiple=True,
-    help="Let pages of this origin read the answers, such as https://app.example; * is any origin;"
+@option(
+    "--cors ORIGIN",
+    "Let pages of this origin read the answers, such as https://app.example; * is any origin;"
     " repeatable.",
+    multiple=True,
 )
-@click.option(
-    "--admin",
-    metavar="HOST:PORT",
-    help="Address of the port for health and metrics. [default: off]",
-)
-@click.option("--access-log", is_flag=True, help="Log time, status and duration of each request.")
-@click.option("--tls-certificate", metavar="FILE", help="PEM file of a certificate: serve HTTPS.")
-@click.option("--tls-key", metavar="FILE", help="PEM file of the private key of the certificate.")
-def serve(**options: Any) -> None:
+@option("--admin HOST:PORT", "Address of the port for health and metrics. [default: off]")
+@option("--access-log", "Log time, status and duration of each request.")
+@option("--tls-certificate FILE", "PEM file of a certificate: serve HTTPS.")
+@option("--tls-key FILE", "PEM file of the private key of the certificate.")
+def serve(**values: Any) -> None:
     """Answer GET /v1/geo/lookup?ip=ADDRESS to callers with an X-API-Key.
 
     SIGHUP reloads the dataset and the plans. SIGTERM stops the server after the
@@ -99,6 +73,6 @@ def serve(**options: Any) -> None:
     from geolookup.http import Settings, serve
 
     of_open = signature(geolookup.open).parameters
-    opening = {name: options.pop(name) for name in [*options] if name in of_open}
+    opening = {name: values.pop(name) for name in [*values] if name in of_open}
     opening |= {"overlay": kept("overlay"), "as_of": instant_of()}
-    serve(Settings(**options, opening=opening))
+    serve(Settings(**values, opening=opening))

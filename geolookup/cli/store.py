@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import geolookup
-from geolookup.cli import fail, json_text, key_options, options
+from geolookup.cli import fail, json_text, options, say
 from geolookup.cli.command import group
+from geolookup.cli.options import option
 from geolookup.cli.terminal_text import print_table
 from geolookup.contract.envelope import to_json
 from geolookup.errors import count_text, line_text, short_id
@@ -37,7 +38,7 @@ def store() -> None:
 def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> None:
     """Print what a command did to a store: in one line, or all of it as JSON."""
     if as_json:
-        click.echo(json_text(asdict(result)) if indent else to_json(asdict(result)))
+        click.echo(json_text(result) if indent else to_json(asdict(result)))
         return
     click.echo(line_text(result.line()))
     if result.state == "planned":
@@ -49,12 +50,11 @@ def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> 
 @store.command("publish", short_help="Make a dataset the current one of a store.")
 @options.dataset_object
 @options.store
-@click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
-@click.option(
-    "--since",
-    metavar="DATE",
-    type=options.Parsed(read_since),
-    help="Put DATASET into the past: it was in force from DATE until the next generation.",
+@option("--expect ID", "Publish only the generation with this id.")
+@option(
+    "--since DATE",
+    "Put DATASET into the past: it was in force from DATE until the next generation.",
+    options.Parsed(read_since),
 )
 @options.keep(default="all")
 @options.dry_run
@@ -62,15 +62,12 @@ def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> 
 def publish(as_json: bool, **values: Any) -> None:
     """Verify DATASET, add it to the store as a generation, and make it the current one.
 
-    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    DATASET may be a dataset, another store, or a file of `geolookup mirror pack`. A generation
-    that the store already has becomes the current one again. Prints what was done. Exits
-    with 2 and leaves the store unchanged if the dataset is damaged, if its id differs
-    from its content or from --expect, or if the store trusts keys and none of them has
-    signed the dataset.
-
-    With --since, DATASET becomes the current one only if it is the newest. --keep,
-    --keep-for and --keep-unpacked prune the store afterwards, as `geolookup store prune` does.
+    DATASET is a dataset, another store, or a file of `geolookup mirror pack`; by default
+    $GEOLOOKUP_DATASET, else the user's store, else bundled. With --since, it becomes the
+    current one only if it is the newest. --keep, --keep-for and --keep-unpacked prune the
+    store afterwards. Exits with 2 and leaves the store unchanged if the dataset is damaged,
+    if its id differs from its content or from --expect, or if the store trusts keys and
+    none of them has signed the dataset.
 
     Example: geolookup store publish mydata --store /srv/geo
     """
@@ -79,7 +76,7 @@ def publish(as_json: bool, **values: Any) -> None:
 
 @store.command("rollback", short_help="Return to the previous generation.")
 @options.store_object
-@key_options.signing_keys()
+@options.signing_keys()
 @options.as_json()
 def rollback(as_json: bool, **values: Any) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
@@ -100,16 +97,14 @@ def rollback(as_json: bool, **values: Any) -> None:
 def generations(store: Path | None, as_json: bool) -> None:
     """List the generations of STORE, the newest first.
 
-    STORE is by default the user's store. The columns are the first digits of the id, when
-    it was published, since when it is or was in force last, the oldest date of its data,
-    whether it is a folder or an archive, its bytes on the disk, and whether it is current
-    or withdrawn. The last line has the sums. --json has the whole ids.
+    STORE is by default the user's store. `data` is the oldest date of the data, `bytes` is
+    on the disk. The last line has the sums. --json has the whole ids.
 
     Example: geolookup store generations /srv/geo
     """
     entries = geolookup.generations(store)
     if as_json:
-        click.echo(json_text([asdict(generation) for generation in entries]))
+        click.echo(json_text(entries))
         return
     print_table(map(_row, entries), _TITLES)
     total = sum(item.bytes or 0 for item in entries)
@@ -135,10 +130,9 @@ def prune(as_json: bool, **values: Any) -> None:
     """Remove old generations of STORE, and turn older ones that stay into archives.
 
     STORE is by default the user's store. The current generation is always kept, and
-    the previous one unless N is 1. The last two stay folders (--keep-unpacked). With
-    --keep above 2 or --keep-for, older ones become archives, each of the whole dataset.
-    An engine that uses a removed generation continues to answer from it. Prints what was
-    done.
+    the previous one unless N is 1. With --keep above 2 or --keep-for, those older than the
+    last two (--keep-unpacked) become archives, each of the whole dataset. An engine that
+    uses a removed generation continues to answer from it.
 
     Example: geolookup store prune /srv/geo --keep-for 1y
     """
@@ -147,7 +141,7 @@ def prune(as_json: bool, **values: Any) -> None:
 
 @store.command("verify", short_help="Check a dataset for damage.")
 @options.past_dataset_object
-@key_options.trusted_keys
+@options.trusted_keys
 def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
     """Read every byte of DATASET, or of the current generation of a store, and check it.
 
@@ -167,7 +161,7 @@ def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
     folder = Path(resolve.folder(path))
     report = examine(folder, trusted_keys=trusted_keys)
     for damage in report.damages:
-        click.echo(f"geolookup: {damage}", err=True)
+        say(f"geolookup: {damage}")
     if report.damages:
         sys.exit(_DAMAGED)
     files = count_text(report.files, "file")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli import fail, json_text, options, print_sizes, table_options
+from geolookup.cli import fail, json_text, options, print_sizes, say, table_options
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.contract.display import join_values
 from geolookup.kernel.lookups import state_of
 
@@ -31,19 +32,14 @@ _addresses = options.group(
 
 @command("summarize")
 @_addresses
-@options.by(
+@options.names_of_fields(
+    "--by",
     "Count by each of these fields that a dataset stores, instead of countries, cities and "
-    "networks."
+    "networks.",
 )
 @options.as_json()
 def summarize(
-    source: str,
-    input_format: str | None,
-    by: tuple[str, ...],
-    top: int,
-    as_json: bool,
-    dataset: str | None,
-    **column: Any,
+    source: str, dataset: str | None, by: tuple[str, ...], top: int, as_json: bool, **column: Any
 ) -> None:
     """Count the addresses of INPUT by country, city and network, or by other fields.
 
@@ -59,39 +55,38 @@ def summarize(
     from geolookup.files.table_files import AddressColumn, table_files
 
     with options.open_dataset(dataset) as engine:
-        with options.usage_errors():
-            fields = resolve_fields(by, state_of(engine).dataset.schema.stored, "--by")
+        fields = resolve_fields(by, state_of(engine).dataset.schema.stored, "--by")
         summary = Summary(engine, fields=fields)
-        files = table_files(source, input_format)
+        files = table_files(source, column.pop("input_format"))
         count_files(summary, files, AddressColumn(column.pop("ip_column"), **column))
         document = _document(summary, fields, top)
         for line in summary.notes:
-            click.echo(line, err=True)
-        options.note_age(engine)
+            say(line)
     click.echo(json_text(document) if as_json else "\n".join(_lines(document)))
 
 
 @command("map")
 @_addresses
-@click.option(
-    "--local-time-at",
-    "time_column",
-    metavar="COLUMN",
-    help="Column with the instant of each row. [default: the times of a log; none in other files]",
+@option(
+    "--local-time-at COLUMN",
+    "Column with the instant of each row. [default: the times of a log; none in other files]",
+    name="time_column",
 )
 @table_options.time_zone
-@options.limit(
-    "--min-count", "Show places, times and groups with fewer requests only in a sum.", 1, 5
+@option(
+    "--min-count N",
+    "Show places, times and groups with fewer requests only in a sum.",
+    click.IntRange(1),
+    default=5,
 )
 @options.page_output
 def map(  # noqa: A001 - the name of the command
     source: str,
-    input_format: str | None,
+    dataset: str | None,
     time_column: str | None,
     time_zone: str | None,
     top: int,
     min_count: int,
-    dataset: str | None,
     output: Path,
     force: bool,
     **column: Any,
@@ -99,9 +94,9 @@ def map(  # noqa: A001 - the name of the command
     """Write a page on the places, times, networks and status codes of the requests of INPUT.
 
     INPUT is a file that `geolookup enrich` reads, a folder of them, or - for standard
-    input, by default with one address per line. The page is one file: it opens from
-    disk and needs no network. It holds counts only: no address, no time more precise
-    than a minute, and no place more precise than a city. Needs the extra `report`.
+    input, by default with one address per line. The page is one file that needs no network.
+    It holds counts only: no address, no time more precise than a minute, and no place more
+    precise than a city. Needs the extra `report`.
 
     Example: geolookup map access.log --output map.html
     """
@@ -114,7 +109,7 @@ def map(  # noqa: A001 - the name of the command
 
     if time_zone is not None and time_column is None:
         fail("--time-zone is for a column of times; name it by --local-time-at")
-    files = list(table_files(source, input_format))
+    files = list(table_files(source, column.pop("input_format")))
     for file in files:
         check_other(file.path, os.fspath(output))
     check_output(output, force=force)
@@ -128,8 +123,7 @@ def map(  # noqa: A001 - the name of the command
             head = lead(summary, traffic, min_count)
             written = write_page(output, TITLE, head, shown, force=force)
         for line in summary.notes:
-            click.echo(line, err=True)
-        options.note_age(engine)
+            say(line)
     print_sizes(written, err=output == STANDARD_OUTPUT)
 
 

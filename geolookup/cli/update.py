@@ -2,84 +2,103 @@
 
 from __future__ import annotations
 
+import random
+import re
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import click
 
-from geolookup.cli import discard_output, fail, key_options, options
+from geolookup.cli import discard_output, fail, options, say
 from geolookup.cli.command import command
-from geolookup.cli.quantities import limit_rate, max_memory, time
+from geolookup.cli.options import option
 from geolookup.cli.store import print_result
-from geolookup.errors import UpdateError, line_text
+from geolookup.errors import GeoLookupError, UpdateError, line_text
+from geolookup.history.result import StoreResult
 from geolookup.progress import current, shown
+from geolookup.remote import backoff_wait
 from geolookup.store.pointer import KEEP
 
-if TYPE_CHECKING:
-    from geolookup.history.result import StoreResult
+#: The first wait after a failure is the interval over this; it doubles with each further one.
+#: every 300 s: waits after failures of 30, 60, 120, 240, 300, 300 ... s.
+_FIRST_PART = 10
+#: Seconds: the longest wait that a server may ask for, unless the interval is longer.
+_LONGEST_ASKED = 3600.0
+#: Stores that started together, as after a power failure, ask their server apart: the first wait
+#: is any part of the interval, and each later one is up to a tenth longer than it must be.
+_FIRST, _LATER = (0.0, 1.0), (1.0, 1.1)
+#: A number with its unit: of times and of rates.
+_QUANTITY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhdkM]?)")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}, {"": 1, "k": 1000, "M": 1_000_000}
 
-#: Seconds: a shorter interval would be a load for the server.
-_SHORTEST = 0.1
+
+def _read(text: str, units: Mapping[str, int], least: float, example: str) -> float:
+    """Return a quantity of at least ``least``; raises ValueError for another text."""
+    match = _QUANTITY.fullmatch(text)
+    if match is None or match[2] not in units or float(match[1]) * units[match[2]] < least:
+        raise ValueError(f"{text!r} is not {example}")
+    return float(match[1]) * units[match[2]]
+
+
+def _seconds(text: str) -> float:
+    """Return the seconds of an interval; a shorter one would be a load for the server."""
+    return _read(text, _UNITS[0], 0.1, "a time such as 30s, 5m or 1h, at least 0.1s")
+
+
+def _rate(text: str) -> int:
+    """Return the bytes a second of a rate; at a lower one, servers end a connection."""
+    return int(_read(text, _UNITS[1], 16_000, "a rate such as 500k or 2M, at least 16k"))
 
 
 @command("update")
 @click.argument("source", type=options.PATH, required=False)
 @options.store
-@click.option(
-    "--every",
-    metavar="TIME",
-    type=time(least=_SHORTEST),
-    help="Update again and again, at this interval, such as 60s or 1d, until Ctrl-C or SIGTERM.",
+@option(
+    "--every TIME",
+    "Update again and again, at this interval, such as 60s or 1d, until Ctrl-C or SIGTERM.",
+    options.Parsed(_seconds),
 )
-@click.option(
-    "--if-older",
-    metavar="AGE",
-    help="Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",
+@option(
+    "--if-older AGE",
+    "Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",
 )
 @options.dry_run
-@click.option(
+@option(
     "--download-only",
-    is_flag=True,
-    help="Download the sources of the recipe that have changed into the cache, and stop.",
+    "Download the sources of the recipe that have changed into the cache, and stop.",
 )
 @options.keep(default=f"the recipe's, else {KEEP}")
-@max_memory
+@options.max_memory
 @options.cache
-@key_options.signing_keys()
-@key_options.trusted_keys
-@limit_rate
+@options.signing_keys()
+@options.trusted_keys
+@option(
+    "--limit-rate RATE",
+    "Maximum rate of a download in bytes a second, such as 500k or 2M. [default: no limit]",
+    options.Parsed(_rate),
+)
 @options.as_json("Print the result as JSON, with --every in a line; all else on standard error.")
 def update(source: str | None, every: float | None, as_json: bool, **values: Any) -> None:
     """Bring a store up to date: with the sources of a recipe, an archive or a mirror.
 
-    SOURCE is a recipe file, the name of a packaged recipe (`geolookup recipes`) or
-    a file or folder of data. Without SOURCE, the recipe world: country and AS of
-    every address; the recipe cities has cities too. Before the first download, the
-    licences are printed, and what the recipe needs. The sources that changed are downloaded
-    and compiled. The result is verified, compared with the current generation by the gates
-    of the recipe, and published into the store. Old generations are pruned.
+    SOURCE is a recipe file, the name of a packaged recipe (`geolookup recipes`), a file or
+    folder of data, a file of `geolookup mirror pack`, or a mirror: the address (https://,
+    s3://, gs://) or path of a folder of `geolookup mirror write`. By default the recipe world:
+    country and AS of every address. --max-memory, --cache, --download-only and --signing-key
+    are for recipes, --limit-rate is for mirrors. A store that trusts no key trusts the keys
+    of --trusted-key from now on.
 
-    SOURCE may also be a file of `geolookup mirror pack` or a mirror: the address (https://,
-    s3://, gs://) or the path of a folder of `geolookup mirror write`. --max-memory, --cache,
-    --download-only and --signing-key are for recipes, --limit-rate is for mirrors. A store that
-    trusts no key trusts the keys of --trusted-key from now on. STORE/update.json has the
-    state of the updates.
-
-    With --every, a line is printed if a generation is published, and once for each
-    problem. After a failure the store keeps its generation, and the next try comes
-    sooner. Exits with 0 on Ctrl-C and SIGTERM.
-
-    Without it, exits with 0 if the store is current or was updated, 1 if a source or a
-    mirror failed, or a gate or a demand of [quality] refused the result, 2 for misuse,
-    a refused archive or index, or a store or cache that cannot be written. Unless an
-    update succeeds, the store does not change.
+    Exits with 0 if the store is current or was updated, 1 if a source or a mirror failed,
+    or a gate or a demand of [quality] refused the result, 2 for misuse, a refused archive or
+    index, or a store or cache that cannot be written; then the store does not change. With
+    --every, failures are printed and tried again; Ctrl-C and SIGTERM exit with 0.
 
     Example: geolookup update --if-older 7d
     """
-    from geolookup.cli.repeating import repeat
     from geolookup.updates.job import job_of
     from geolookup.updates.run import run
 
@@ -88,10 +107,7 @@ def update(source: str | None, every: float | None, as_json: bool, **values: Any
     # A text is announced once, though a loop may try again.
     tell = partial(_tell, err=as_json)
     new_job = partial(job_of, source, announce=cache(tell), **values)
-    try:
-        job = replace(new_job(), tell=tell)
-    except ValueError as error:  # such as an empty name of a recipe
-        fail(_as_typed(str(error)))
+    job = replace(new_job(), tell=tell)
     report = partial(_report, as_json=as_json, indent=every is None)
     if every is not None:
         try:
@@ -103,7 +119,7 @@ def update(source: str | None, every: float | None, as_json: bool, **values: Any
         result = run(job)
     except UpdateError as error:
         for problem in error.problems:
-            click.echo(f"geolookup: {problem}", err=True)
+            say(f"geolookup: {problem}")
         if as_json:
             print_result(job.result.ended("failed"), as_json=True)
         sys.exit(1)
@@ -112,16 +128,9 @@ def update(source: str | None, every: float | None, as_json: bool, **values: Any
         tell(f"without --dataset, commands and geolookup.open() answer from {result.name}")
 
 
-def _as_typed(problem: str) -> str:
-    """Return a problem that begins with the name of an argument, with the option in its place."""
-    name, space, text = problem.partition(" ")
-    opts = {parameter.name: parameter.opts for parameter in update.params}
-    return f"{max(opts.get(name, [name]), key=len)}{space}{text}"
-
-
 def _report(result: StoreResult, *, as_json: bool, indent: bool) -> None:
     for problem in result.warnings:
-        click.echo(f"geolookup: {problem}", err=True)
+        say(f"geolookup: {problem}")
     if as_json or result.state != "downloaded":  # its lines are told already
         _unless_closed(partial(print_result, result, as_json=as_json, indent=indent))
 
@@ -140,4 +149,33 @@ def _unless_closed(write: Callable[[], None]) -> None:
         discard_output()
         if not isinstance(error, BrokenPipeError):
             problem = f"standard output cannot be written ({error.strerror}); the update goes on"
-            click.echo(f"geolookup: {problem}", err=True)
+            say(f"geolookup: {problem}")
+
+
+def repeat(
+    update: Callable[[], StoreResult], report: Callable[[StoreResult], None], every: float
+) -> NoReturn:
+    """Update for ever; report the first result and those that are news, and each problem once.
+
+    ``every`` is the interval in seconds. After a failure the wait is shorter, unless the server
+    asks for more.
+    """
+    failures, warned, last = 0, "", StoreResult("")
+    while True:
+        wait, jitter = every, _LATER if last.state else _FIRST
+        try:
+            result = update()
+        except (GeoLookupError, OSError, MemoryError) as error:
+            failures, jitter = failures + 1, _LATER
+            asked = min(getattr(error, "wait", None) or 0.0, max(every, _LONGEST_ASKED))
+            wait = max(backoff_wait(failures, every / _FIRST_PART, every), asked)
+            problem = str(error) or type(error).__name__
+            if problem != warned:
+                say(f"geolookup: {line_text(problem)}; next try in {wait:.3g} s")
+            warned = problem
+        else:
+            is_news = (result.state, result.generation) != (last.state, last.generation)
+            if failures or not last.state or (is_news and result.state != "unchanged"):
+                report(result)
+            failures, warned, last = 0, "", result
+        time.sleep(wait * random.uniform(*jitter))  # noqa: S311 (no secret)

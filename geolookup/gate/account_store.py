@@ -1,10 +1,11 @@
-"""The protocol of an account store, and the records it keeps."""
+"""The protocol of an account store, its URL, and the records it keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import time_ns
-from typing import ClassVar, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
+from urllib.parse import SplitResult, urlsplit
 
 from geolookup.errors import AccountsError
 from geolookup.gate.plans import Plan
@@ -27,6 +28,21 @@ def is_time(value: object) -> bool:
 def wall_clock() -> int:
     """Return the Unix time in microseconds."""
     return time_ns() // 1000
+
+
+def split_url(url: str) -> SplitResult:
+    """Return the parts of a URL; AccountsError, without the URL's password, if it is not one."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        raise unknown_store() from None
+
+
+def unknown_store() -> AccountsError:
+    """Return the error for a text that is not the URL of a store."""
+    return AccountsError(
+        "accounts", "not the URL of a store", "write sqlite:///PATH or redis://HOST:PORT/0"
+    )
 
 
 class Requests(NamedTuple):
@@ -101,7 +117,7 @@ class Store(Protocol):
     """An account store. Every method raises AccountsError if the store is unusable."""
 
     #: Whether a decision waits for another machine: an event loop needs a thread for it then.
-    remote: ClassVar[bool]
+    remote: bool
 
     def now(self) -> int:
         """Return the time of the store's clock, Unix microseconds."""

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Callable
 from os import PathLike
 from typing import Self
 from unicodedata import normalize
 
 from geolookup.errors import AccountsError
 from geolookup.gate import audit, keys
-from geolookup.gate.account_store import SECOND, Clock, Entry, Key, Store, Usage, is_time
-from geolookup.gate.admissions import Admission, Admissions
-from geolookup.gate.names import is_name, refusal
-from geolookup.gate.plans import Plans, read_plans
-from geolookup.gate.store_health import Maintenance, Report
-from geolookup.gate.store_url import split, unknown_store
-
-#: The store of each URL scheme, by module and class.
-_STORES = {
-    "sqlite": ("geolookup.gate.sqlite", "SQLiteStore"),
-    "redis": ("geolookup.gate.redis", "RedisStore"),
-    "rediss": ("geolookup.gate.redis", "RedisStore"),
-}
+from geolookup.gate.account_store import (
+    SECOND,
+    Clock,
+    Entry,
+    Key,
+    Store,
+    Usage,
+    is_time,
+    split_url,
+    unknown_store,
+)
+from geolookup.gate.admissions import Admissions
+from geolookup.gate.plans import Plans, is_name, name_problem, read_plans
+from geolookup.gate.sqlite import SQLiteStore
+from geolookup.gate.store_health import Probes, Report
 
 
 class Accounts(Admissions):
@@ -35,19 +36,13 @@ class Accounts(Admissions):
     cannot be used.
     """
 
-    def __init__(self, store: Store, plans: Plans, *, background: bool) -> None:
+    def __init__(self, store: Store, plans: Plans) -> None:
         super().__init__(store, plans)
-        self._background = background
-        self._report: Report = lambda _problem: None
         _alive.add(self)
 
     def _begin(self) -> None:
         super()._begin()
-        self._maintenance: Maintenance | None = None
-
-    def _read(self, digests: Sequence[bytes]) -> Iterator[Admission | Exception]:
-        self._start_maintenance()
-        return super()._read(digests)
+        self._probes: Probes | None = None
 
     def create_key(
         self, name: str, plan: str, *, environment: str = "live", expires: int | None = None
@@ -99,17 +94,16 @@ class Accounts(Admissions):
         return self._store.check_durability()
 
     def watch(self, report: Report) -> None:
-        """Start the background thread; it reports each second whether the store is usable.
+        """Start a thread that probes the store each second and reports its problem, or None.
 
-        Call it before the first request. That starts the thread too.
+        With it an outage is over at once when the store answers a probe.
         """
-        self._report = report
-        self._start_maintenance()
+        self._probes = Probes(self._store, report)
 
     def close(self) -> None:
         """Close the store; a later call opens it again."""
-        if self._maintenance is not None:
-            self._maintenance.stop()
+        if self._probes is not None:
+            self._probes.stop()
         self._store.close()
         self._begin()
 
@@ -118,12 +112,6 @@ class Accounts(Admissions):
 
     def __exit__(self, *_exception: object) -> None:
         self.close()
-
-    def _start_maintenance(self) -> None:
-        """Start the background thread if it does not run."""
-        with self._lock:
-            if self._background and self._maintenance is None:
-                self._maintenance = Maintenance(self._store, self._report)
 
     def _after_fork(self) -> None:
         """Reset in a child process: locks and the thread belong to the parent."""
@@ -135,7 +123,7 @@ def _check_new(name: str, environment: str, expires: int | None) -> None:
     if environment not in keys.ENVIRONMENTS:
         raise ValueError(f"{environment!r} is not an environment; write live or test")
     if not is_name(name):
-        raise ValueError(refusal("an account", name))
+        raise ValueError(name_problem("an account", name))
     if not (expires is None or is_time(expires)):
         raise ValueError("a key cannot expire then; write a time of the years 1 to 9999")
 
@@ -160,22 +148,22 @@ def open_accounts(
 
     A password of Redis can be in $GEOLOOKUP_REDIS_PASSWORD, or in a file that
     $GEOLOOKUP_REDIS_PASSWORD_FILE names. ``plans`` is a TOML file (see ``read_plans``).
-    The store is opened by the first call that needs it. With a ``clock`` (returns Unix
-    microseconds) no background thread runs. Raises AccountsError for another URL and
+    The store is opened by the first call that needs it. ``clock`` returns Unix
+    microseconds, for tests. Raises AccountsError for another URL and
     PlansError for an unusable plans file.
     """
-    scheme = split(url).scheme
-    if scheme not in _STORES:
+    scheme = split_url(url).scheme
+    if scheme not in {"sqlite", "redis", "rediss"}:
         raise unknown_store()
-    return Accounts(_store(scheme)(url, clock), read_plans(plans), background=clock is None)
+    store = (SQLiteStore if scheme == "sqlite" else _redis_store())(url, clock)
+    return Accounts(store, read_plans(plans))
 
 
-def _store(scheme: str) -> Callable[[str, Clock | None], Store]:
-    module, name = _STORES[scheme]
+def _redis_store() -> Callable[[str, Clock | None], Store]:
     try:
-        store: Callable[[str, Clock | None], Store] = getattr(import_module(module), name)
+        from geolookup.gate.redis import RedisStore
     except ImportError:
         raise AccountsError(
-            f"{scheme}://", "its client is not installed", "run pip install 'geolookup[redis]'"
+            "redis://", "its client is not installed", "run pip install 'geolookup[redis]'"
         ) from None
-    return store
+    return RedisStore

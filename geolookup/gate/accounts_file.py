@@ -16,8 +16,8 @@ from urllib.parse import quote, unquote
 
 from geolookup.errors import AccountsError
 from geolookup.filesystem.atomic import fsync
+from geolookup.gate.account_store import split_url
 from geolookup.gate.accounts_schema import PAGE, check_version, is_empty
-from geolookup.gate.store_url import split
 
 #: Pages of a log that SQLite writes back. The request that finds it so long waits for the disk: one
 #: of some 10,000, for up to a tenth of a second. SQLite's own 1,000 would cost a tenth of all time.
@@ -121,7 +121,7 @@ def _inode(path: str) -> _Inode:
 
 def _parse(url: str) -> tuple[str, str]:
     """Return the path and the ``synchronous`` mode of a URL."""
-    parts = split(url)
+    parts = split_url(url)
     # sqlite:///a.db has the path "/a.db", so "a.db"; sqlite:////tmp/a.db keeps its second slash.
     path = unquote(parts.path.removeprefix("/"), errors="surrogateescape")
     if parts.scheme != "sqlite" or parts.netloc or not path:

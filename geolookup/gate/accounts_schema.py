@@ -17,8 +17,7 @@ from reprlib import repr as short_repr
 from geolookup.gate.account_store import TIMES
 from geolookup.gate.audit import ACTIONS
 from geolookup.gate.keys import DIGEST_BYTES, ENVIRONMENTS, IDENTIFIER_DIGITS
-from geolookup.gate.names import is_line, is_name
-from geolookup.gate.plans import MAX_QUOTA
+from geolookup.gate.plans import MAX_QUOTA, is_line, is_name
 
 _APPLICATION = 0x67656F6B  # "geok": marks an accounts file
 _VERSION = 4

@@ -5,8 +5,7 @@ process within a second. The store decides each request, in one transaction or s
 leaves complete or undone. So rate and quota hold among workers.
 
 A refusal is cached until it can change: a flood of requests with one key that is wrong, or above
-its rate, reaches the store once a second. A flood of different keys reaches it in calls of
-``TOGETHER`` keys.
+its rate, reaches the store once a second.
 """
 
 from __future__ import annotations
@@ -38,8 +37,6 @@ from geolookup.gate.account_store import (
 )
 from geolookup.gate.plans import Plan, Plans
 
-#: The most keys that one call of the store reads.
-TOGETHER = 512
 #: Maximum numbers of cached keys and of cached refusals; beyond it the cache is cleared. A worker
 #: answers fewer requests in a second: a flood of different keys clears no refusal before its time.
 CACHED = 65_536
@@ -191,16 +188,13 @@ class Admissions:
         return keys.digest(api_key) not in self._cache
 
     def read(self, api_keys: Sequence[object]) -> list[Admission | Exception]:
-        """Read keys from the store in calls of ``TOGETHER``; cache the answers for a second."""
+        """Read keys in one call of the store; cache the answers for a second."""
         digests = [keys.digest(key) or b"" for key in api_keys]
         unique = list(dict.fromkeys(digests))
-        read: dict[bytes, Admission | Exception] = {}
-        for begin in range(0, len(unique), TOGETHER):
-            some = unique[begin : begin + TOGETHER]
-            try:
-                read.update(zip(some, self._read(some), strict=True))
-            except AccountsError as error:
-                read.update(dict.fromkeys(some, error))
+        try:
+            read = dict(zip(unique, self._read(unique), strict=True))
+        except AccountsError as error:
+            return [error] * len(digests)
         return [read[digest] for digest in digests]
 
     def _read(self, digests: Sequence[bytes]) -> Iterator[Admission | Exception]:

@@ -11,10 +11,11 @@ import sqlite3
 import sys
 from getpass import getuser
 
+from geolookup.errors import line_text
 from geolookup.filesystem.ownership import user_name
 from geolookup.gate.account_store import Entry, Key, wall_clock
 from geolookup.gate.keys import identifier
-from geolookup.gate.names import as_line
+from geolookup.gate.plans import LONGEST_LINE
 
 ACTIONS = CREATED, REVOKED, RESTORED = "created", "revoked", "restored"
 _COLUMNS, _VALUES = ", ".join(Entry._fields), ", ".join("?" * len(Entry._fields))
@@ -34,7 +35,7 @@ def revocation(key: Key, now: int) -> Entry:
 
 def restoration(source: str) -> Entry:
     """Return the entry of a restore from a backup."""
-    return _entry(wall_clock(), RESTORED, None, as_line(source))
+    return _entry(wall_clock(), RESTORED, None, _line(source))
 
 
 def append(db: sqlite3.Connection, entry: Entry) -> None:
@@ -50,6 +51,10 @@ def read(db: sqlite3.Connection) -> list[Entry]:
 def _entry(at: int, action: str, key: Key | None, detail: str | None) -> Entry:
     uid = None if sys.platform == "win32" else os.getuid()
     user = getuser() if uid is None else user_name(uid)
-    sudo_user = as_line(os.environ.get("SUDO_USER", "")) or None
+    sudo_user = _line(os.environ.get("SUDO_USER", "")) or None
     public, account = (identifier(key.digest), key.name) if key else (None, None)
-    return Entry(at, action, as_line(user), uid, sudo_user, public, account, detail)
+    return Entry(at, action, _line(user), uid, sudo_user, public, account, detail)
+
+
+def _line(text: str) -> str:
+    return line_text(text)[:LONGEST_LINE]

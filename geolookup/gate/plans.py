@@ -1,15 +1,18 @@
-"""Plans: rate (requests per second) and quota (requests in all), built in or from TOML."""
+"""Plans: rate (requests per second) and quota (requests in all), built in or from TOML.
+
+Also the rule for names of plans and accounts: commands print each in one line.
+"""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
 from os import PathLike, fspath
-from typing import Any, NamedTuple
+from reprlib import repr as short_repr
+from typing import Any, NamedTuple, TypeGuard
 
-from geolookup.errors import PlansError, near_match
+from geolookup.errors import PlansError, line_text, near_match
 from geolookup.filesystem import open_regular
-from geolookup.gate.names import is_name, refusal
 
 #: A clock of microseconds cannot resolve more.
 MAX_RATE = 1_000_000
@@ -17,6 +20,8 @@ MAX_RATE = 1_000_000
 MAX_QUOTA = 2**53 - 1
 #: The members of a table, and their highest values.
 _HIGHEST = {"rate": MAX_RATE, "quota": MAX_QUOTA}
+#: Characters of a name, and of another text of the audit log, such as the path of a backup.
+_LONGEST_NAME, LONGEST_LINE = 200, 1_000
 
 
 class Plan(NamedTuple):
@@ -80,7 +85,7 @@ def _content(file: str) -> dict[str, Any]:
 
 def _plan(file: str, name: str, table: object) -> Plan:
     if not is_name(name):
-        raise PlansError(f"{file}: {refusal('a plan', name)}")
+        raise PlansError(f"{file}: {name_problem('a plan', name)}")
     if not isinstance(table, Mapping):
         raise PlansError(f"{file}: plan.{name} is not a table; write [plan.{name}]")
     for member, value in table.items():
@@ -95,3 +100,21 @@ def _plan(file: str, name: str, table: object) -> Plan:
     if "rate" not in table:
         raise PlansError(f"{file}: [plan.{name}] has no rate; write rate = 25, for example")
     return Plan(name, table["rate"], table.get("quota"))
+
+
+def is_line(value: object) -> TypeGuard[str]:
+    """Return whether a value is a text that a line shows unchanged: without control characters."""
+    return isinstance(value, str) and len(value) <= LONGEST_LINE and line_text(value) == value
+
+
+def is_name(value: object) -> bool:
+    """Return whether a value can be the name of an account or a plan."""
+    return is_line(value) and value.strip() == value and 0 < len(value) <= _LONGEST_NAME
+
+
+def name_problem(kind: str, name: str) -> str:
+    """Return the message about a name that is refused."""
+    return (
+        f"{short_repr(name)} is not a name of {kind}; write 1 to {_LONGEST_NAME} characters,"
+        " no spaces around, no control or bidirectional characters"
+    )

@@ -15,8 +15,7 @@ integers below 2**53: Lua represents them exactly.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -35,7 +34,7 @@ from geolookup.gate.account_store import (
     Usage,
     wall_clock,
 )
-from geolookup.gate.redis_server import RedisServer
+from geolookup.gate.redis_server import RESTORE, RedisServer
 
 _NOW = """
 local now = tonumber(ARGV[1])
@@ -151,7 +150,6 @@ end
 redis.call('HSET', KEYS[1], 'revoked', 1)
 """
 
-_RESTORE = "restore its data"
 #: Members of an account.
 _MEMBERS = "name", "plan", "created", "keys"
 #: The most keys that ``keys`` reads in one script.
@@ -187,7 +185,7 @@ class RedisStore(RedisServer):
 
     def _found(self, digest: bytes, record: list[bytes] | None) -> Key | AccountsError | None:
         try:
-            with self._well_formed():
+            with self.errors():
                 return None if record is None else _key(digest, record)
         except AccountsError as error:
             return error
@@ -226,13 +224,13 @@ class RedisStore(RedisServer):
         """Return all keys, oldest first."""
         self._accounts()
         texts = self.command("LRANGE", "geolookup:keys", 0, -1)
-        with self._well_formed():
+        with self.errors():
             digests = [bytes.fromhex(text.decode()) for text in texts]
         keys = []
         for begin in range(0, len(digests), _FOUND_TOGETHER):
             for key in self.find(digests[begin : begin + _FOUND_TOGETHER]):
                 if not isinstance(key, Key):
-                    raise key or AccountsError(self.name, "a key is lost", _RESTORE)
+                    raise key or AccountsError(self.name, "a key is lost", RESTORE)
                 keys.append(key)
         return keys
 
@@ -245,7 +243,7 @@ class RedisStore(RedisServer):
         """Return the audit log, oldest first."""
         self._accounts()
         lines = self.command("LRANGE", "geolookup:log", 0, -1)
-        with self._well_formed():
+        with self.errors():
             return [Entry(*json.loads(line)) for line in lines]
 
     def usage(self) -> list[Usage]:
@@ -257,28 +255,20 @@ class RedisStore(RedisServer):
         name, plan, created, keys = self.command("HMGET", account, *_MEMBERS)
         used = self.command("LINDEX", f"geolookup:runs:{number}", -2)
         if None in (name, plan, created, keys, used):
-            raise AccountsError(self.name, "an account is lost", _RESTORE)
-        with self._well_formed():
+            raise AccountsError(self.name, "an account is lost", RESTORE)
+        with self.errors():
             return Usage(name.decode(), plan.decode(), int(created), int(used), int(keys))
 
     def probe(self) -> None:
         """Ask the server whether it holds accounts, also while requests fail at once."""
-        with self._errors():
+        with self.errors():
             self._count()
         self._outage.over()
 
     def _accounts(self) -> int:
         """Return the number of accounts; AccountsError if the server has none."""
-        with self._well_formed():
+        with self.errors():
             return int(self.run(self._count))
-
-    @contextmanager
-    def _well_formed(self) -> Iterator[None]:
-        """Turn the error of a record that another program wrote into an AccountsError."""
-        try:
-            yield
-        except (ValueError, TypeError, AttributeError):
-            raise AccountsError(self.name, "a record is malformed", _RESTORE) from None
 
 
 def _key(digest: bytes, members: list[bytes]) -> Key:

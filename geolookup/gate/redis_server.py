@@ -5,6 +5,7 @@ No command is retried: the server may have counted a request whose reply was los
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,9 +18,14 @@ from redis.commands.core import Script
 from redis.retry import Retry
 
 from geolookup.errors import AccountsError
+from geolookup.filesystem import open_regular
+from geolookup.gate.account_store import split_url
 from geolookup.gate.store_health import PAUSE, Outage
-from geolookup.gate.store_url import PASSWORD, PASSWORD_FILE, redis_password, split
 
+#: Environment variables: the password, or the file that has it. A URL is in the list of processes.
+PASSWORD, PASSWORD_FILE = "GEOLOOKUP_REDIS_PASSWORD", "GEOLOOKUP_REDIS_PASSWORD_FILE"
+_REMEDY = f"set ${PASSWORD_FILE} to a file with a password"
+RESTORE = "restore its data"
 #: Seconds until a silent server counts as unreachable.
 _TIMEOUT = 1.0
 #: Seconds of an outage: the next probe connects and waits for an answer, with time for its thread.
@@ -69,19 +75,19 @@ class RedisServer:
     def run(self, script: Script, keys: Sequence[str] = (), arguments: Sequence[Any] = ()) -> Any:
         """Run a script; return its reply."""
         self._outage.check()
-        with self._errors():
+        with self.errors():
             return script(keys=keys, args=arguments)
 
     def command(self, *words: object) -> Any:
         """Run a command; return its reply."""
         self._outage.check()
-        with self._errors():
+        with self.errors():
             return self._client.execute_command(*words)  # type: ignore[no-untyped-call]
 
     def run_durably(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> None:
         """Run a script, and wait until the server's disk has its writes, if it supports WAITAOF."""
         # WAITAOF is about the writes of its own connection.
-        with self._errors(), self._client.client() as connection:  # type: ignore[no-untyped-call]
+        with self.errors(), self._client.client() as connection:  # type: ignore[no-untyped-call]
             script(keys=keys, args=arguments, client=connection)
             for _ in range(_SYNC_WAITS):
                 # redis.ResponseError: older than Redis 7.2, or without an append-only file
@@ -100,7 +106,7 @@ class RedisServer:
         With ``appendfsync everysec`` a crash can undo the changes of two seconds that did not
         wait for WAITAOF. Raises AccountsError if the server may lose or evict older ones.
         """
-        with self._errors():
+        with self.errors():
             try:
                 settings = self._client.config_get()
             except redis.ResponseError:
@@ -139,19 +145,21 @@ class RedisServer:
         self._client.close()
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Turn errors of the client into AccountsErrors."""
+    def errors(self) -> Iterator[None]:
+        """Turn errors of the client, and of a record that another program wrote."""
         try:
             yield
         except redis.RedisError as error:
             raise self._unusable(error) from None
+        except (ValueError, TypeError, AttributeError):
+            raise AccountsError(self.name, "a record is malformed", RESTORE) from None
 
     def _unusable(self, error: redis.RedisError) -> AccountsError:
         # redis-py ends some texts with a full stop.
         problem = str(error).removesuffix(".")
         remedy = "check that the server runs and accepts writes"
         if "no accounts" in str(error):
-            remedy = "restore its data, or create a key with 'geolookup accounts keys create'"
+            remedy = f"{RESTORE}, or create a key with 'geolookup accounts keys create'"
         if isinstance(error, redis.AuthenticationError):
             if self._client.connection_pool.connection_kwargs.get("password") is None:
                 problem = "the server demands a password"
@@ -163,7 +171,7 @@ class RedisServer:
 
 
 def _client(url: str) -> redis.Redis:
-    parts = split(url)
+    parts = split_url(url)
     # Without the texts of other errors: they may have a part of a password.
     malformed = AccountsError(
         f"{parts.scheme}://", "not the URL of a server, or has an unknown option", _FORM
@@ -174,7 +182,7 @@ def _client(url: str) -> redis.Redis:
     try:
         client = redis.Redis.from_url(
             url,
-            password=redis_password(),  # the URL's has precedence
+            password=_password(),  # the URL's has precedence
             socket_timeout=_TIMEOUT,
             socket_connect_timeout=_TIMEOUT,
             retry=Retry(NoBackoff(), 0),
@@ -184,6 +192,26 @@ def _client(url: str) -> redis.Redis:
     except (ValueError, TypeError):
         raise malformed from None
     return client
+
+
+def _password() -> str | None:
+    """Return the password that the environment has, or None."""
+    password, file = os.environ.get(PASSWORD), os.environ.get(PASSWORD_FILE)
+    if password is not None and file is not None:
+        raise AccountsError(f"${PASSWORD_FILE}", f"${PASSWORD} is set too", "unset one of them")
+    if file is not None:
+        try:
+            with open_regular(file) as stream:
+                # An editor ends the last line.
+                password = stream.read().decode().removesuffix("\n").removesuffix("\r")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not UTF-8"
+            problem = f"{file} cannot be read ({reason})"
+            raise AccountsError(f"${PASSWORD_FILE}", problem, _REMEDY) from None
+    if password == "":
+        variable = PASSWORD if file is None else PASSWORD_FILE
+        raise AccountsError(f"${variable}", "the password is empty", _REMEDY)
+    return password
 
 
 def _without_password(client: redis.Redis) -> str:

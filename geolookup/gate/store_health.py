@@ -1,8 +1,8 @@
-"""The health of a store: outages are remembered, and a background thread probes.
+"""The health of a store: outages are remembered, and a thread of the service probes.
 
 Strategy: after one failure all requests fail at once, without a timeout each. Requests to a server
-fail until a probe of the background thread is answered. Each probe that fails renews the outage. A
-failure that no probe follows, such as a locked file, is forgotten after a time.
+fail until a probe is answered, and each probe that fails renews the outage. A failure that no probe
+follows, such as a locked file, or without the thread, is forgotten after a time.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Outage:
             raise AccountsError(error.path, error.problem, error.remedy)
 
 
-class Maintenance:
-    """A running background thread. ``report`` is called with each probe's problem, or None."""
+class Probes:
+    """A running thread that probes; ``report`` is called with each probe's problem, or None."""
 
     def __init__(self, store: Store, report: Report) -> None:
         self._store, self._report = store, report

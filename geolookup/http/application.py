@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import AccountsError, ClosedError, ContractError, DatasetError
+from geolookup.gate import Accounts
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.answers import (
     BAD_REQUEST,
@@ -54,14 +55,15 @@ class Application:
     def __init__(
         self,
         lookups: Engine | OwnLookups,
-        gate: GroupCommit[Arrival],
+        accounts: Accounts,
         proxies: TrustedProxies,
         slot: Slot,
         *,
         origins: Origins | None = None,
         access_log: bool = False,
     ) -> None:
-        self._lookups, self._gate, self._proxies, self._slot = lookups, gate, proxies, slot
+        self._lookups, self._proxies, self._slot = lookups, proxies, slot
+        self._gate = GroupCommit[Arrival](accounts, self._answer_decided)
         self._origins, self._access_log = origins, access_log
         #: Send ``Connection: close``, for clients to connect elsewhere.
         self.draining = False
@@ -89,7 +91,7 @@ class Application:
         if early:
             self._send_all(early, answers)
         if keys:
-            self._gate.admit(keys, waiting, self._answer_decided)
+            self._gate.admit(keys, waiting)
 
     def _early_answer(self, scope: Scope, headers: object) -> Answer | None:
         """Return the answer to a request that needs no key; None for a lookup."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 from geolookup.errors import SettingsError
 from geolookup.http.answers import METHODS, PREFLIGHT, Answer, Header
@@ -22,11 +21,12 @@ from geolookup.http.requests import Headers, only_line
 _PREFLIGHT_HEADERS = ("origin", "access-control-request-method")
 ANY = "*"
 _EXAMPLE = "https://app.example"
-_DEFAULT_PORTS = {"http": 80, "https": 443}
-#: A scheme and a host; a host has at least one letter or digit.
-_SCHEME_AND_HOST = re.compile(r"[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]*[a-z0-9]|\[[0-9a-f:.]+\])")
-#: Python's IDNA of 2003 makes faß.example fass.example: for browsers another domain.
-_DEVIATIONS = re.compile("[ß\u03c2\u200c\u200d]")
+#: As browsers write it (HTML, section 7.1.1): a scheme, a host in Punycode with a letter or digit,
+#: and a port unless it is the one of the scheme.
+_ORIGIN = re.compile(
+    r"(?!http://.*:80$|https://.*:443$)"
+    r"[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]*[a-z0-9]|\[[0-9a-f:.]+\])(?::[1-9][0-9]{,4})?"
+)
 _ALLOW_ORIGIN = "Access-Control-Allow-Origin"
 _VARY: Header = ("Vary", "Origin")
 #: Headers of an answer that a page may read, beside those that every page may read.
@@ -74,28 +74,9 @@ class Origins:
 
 
 def _legal_origin(origin: str, setting: str) -> str:
-    """Return an origin that browsers send; raise SettingsError for any other text."""
-    written = _origin_of(origin)
-    if origin in {ANY, written}:
+    if origin == ANY or _ORIGIN.fullmatch(origin):
         return origin
     raise SettingsError(
-        f"{setting} {origin!r} is not an origin; write {setting} {written or _EXAMPLE}"
+        f"{setting} {origin!r} is not an origin; write it as browsers do, like {_EXAMPLE}:"
+        " in lower case, without the usual port, a path or a slash at the end"
     )
-
-
-def _origin_of(url: str) -> str | None:
-    """Return the origin of a URL as browsers write it (HTML, section 7.1.1), else None.
-
-    HTTPS://App.example:443/page is https://app.example.
-    """
-    if _DEVIATIONS.search(url):
-        return None
-    try:
-        parts = urlsplit(url)
-        host, port = (parts.hostname or "").encode("idna").decode(), parts.port
-    except ValueError:
-        return None
-    origin = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}"
-    if not _SCHEME_AND_HOST.fullmatch(origin):
-        return None
-    return origin if port in {None, _DEFAULT_PORTS.get(parts.scheme)} else f"{origin}:{port}"

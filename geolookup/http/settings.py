@@ -74,7 +74,11 @@ class Settings:
     drain: float = _variable("GEOLOOKUP_DRAIN", "3", r"\d{1,8}(\.\d+)?", float, "seconds, like 10")
     #: Lowest level of the log lines on standard error.
     log_level: str = _variable(
-        "GEOLOOKUP_LOG_LEVEL", "info", "debug|info|warning|error", str, "debug, info or error"
+        "GEOLOOKUP_LOG_LEVEL",
+        "info",
+        "debug|info|warning|error",
+        str,
+        "debug, info, warning or error",
     )
     #: Accept a new generation that lacks fields of the old one.
     allow_lost_fields: bool = _variable(

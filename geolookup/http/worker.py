@@ -14,7 +14,6 @@ import geolookup
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import GeoLookupError, short_id
 from geolookup.gate import open_accounts, read_plans
-from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.application import Application
 from geolookup.http.cors import Origins
 from geolookup.http.own import OwnLookups
@@ -48,7 +47,7 @@ class Worker:
         )
         self.application = Application(
             OwnLookups(self._engine) if settings.own else self._engine,
-            GroupCommit(self._accounts),
+            self._accounts,
             TrustedProxies(settings.trusted_proxies),
             self._slot,
             origins=Origins(settings.cors) if settings.cors else None,

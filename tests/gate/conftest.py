@@ -63,7 +63,7 @@ class Worker(Accounts):
         is_file = url.startswith("sqlite")
         kind: Any = SQLiteStore if is_file else optional("geolookup.gate.redis").RedisStore
         self.store: Store = kind(url, clock)
-        super().__init__(self.store, read_plans(plans), background=False)
+        super().__init__(self.store, read_plans(plans))
 
 
 @pytest.fixture

@@ -16,10 +16,9 @@ from geolookup.gate import Accounts, open_accounts
 from tests.cli.program import refusal
 from tests.damage import limited_files
 from tests.gate.conftest import Worker, outcomes
-from tests.gate.turns import decisions
+from tests.gate.turns import Gate, decisions, gate_of
 from tests.internals.gate import (
     AccountsFile,
-    GroupCommit,
     Key,
     audit,
     make,
@@ -173,7 +172,7 @@ def test_all_share_a_failure(tmp_path: Path, plans: Path, monkeypatch: pytest.Mo
             keys = [accounts.create_key(f"account {number}", "mid") for number in range(20)]
         server.silence()
         with open_accounts(f"{server.url}?socket_timeout=0.1", plans, clock=wall_clock) as accounts:
-            gate = GroupCommit[int](accounts)
+            gate = gate_of(accounts)
             assert asyncio.run(answers(gate, keys)) == [AccountsError] * 20
             assert asyncio.run(answers(gate, [make("live") for _ in keys])) == [AccountsError] * 20
             all_fail(accounts, keys[:1], "redis://127.0.0.1")
@@ -198,12 +197,12 @@ def test_a_lost_account_fails_alone(url: str, plans: Path, file: Path) -> None:
             for ask in (accounts.keys, accounts.usage):
                 with pytest.raises(AccountsError):
                     ask()
-        result = asyncio.run(answers(GroupCommit[int](accounts), [kept, cached, lost, kept]))
+        result = asyncio.run(answers(gate_of(accounts), [kept, cached, lost, kept]))
         of_lost = InvalidKeyError if url.startswith("sqlite") else AccountsError
         assert result == [type(None), AccountsError, of_lost, type(None)]
 
 
-async def answers(gate: GroupCommit[int], keys: list[str]) -> list[object]:
+async def answers(gate: Gate, keys: list[str]) -> list[object]:
     """Return the kinds of outcomes of requests that come together; the loop runs meanwhile."""
     waiting = asyncio.ensure_future(decisions(gate, keys))
     turns = 0

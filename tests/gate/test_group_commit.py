@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError
 from geolookup.gate import Accounts, open_accounts
 from tests.gate.conftest import SECOND, FakeClock, Open, counted, outcomes
-from tests.gate.turns import decisions, together
+from tests.gate.turns import decisions, gate_of, together
 from tests.internals.gate import MOST_STRANGERS, GroupCommit, Key, digest, make
 from tests.servers import PATIENCE
 from tests.tiers import scaled
@@ -47,7 +47,7 @@ def test_a_turn_is_as_its_requests_one_by_one(
     for name, way in product(ACCOUNTS, (first, second)):
         for key in (name, f"{name}, other key"):
             way[key] = accounts.create_key(f"{name} {id(way)} {stamp}", name.split()[0])
-    gate = GroupCommit[int](accounts)
+    gate = gate_of(accounts)
     for later, keys in turns:
         clock.now += later
         actual = together(gate, [first.get(key, key) for key in keys])
@@ -63,7 +63,7 @@ def test_a_turn_asks_the_store_once(worker: Open, monkeypatch: pytest.MonkeyPatc
     keys = [accounts.create_key(str(number), "mid") for number in range(5)]
     wrong = [make("live") for _ in range(300)]
     find, admit = counted(accounts, monkeypatch, "find"), counted(accounts, monkeypatch, "admit")
-    gate = GroupCommit[int](accounts)
+    gate = gate_of(accounts)
     assert together(gate, [*keys * 4, *wrong]) == [None] * 20 + [InvalidKeyError] * 300
     assert together(gate, [*keys[:1], *wrong]) == [None] + [InvalidKeyError] * 300
     assert [len(call.args[0]) for call in find.call_args_list] == [305]
@@ -88,7 +88,7 @@ def test_a_valid_key_does_not_wait_for_strangers(
     monkeypatch.setattr(Accounts, "remote", True)
 
     async def flooded() -> None:
-        gate = GroupCommit[int](accounts)
+        gate = gate_of(accounts)
         # One more than may wait, beside those that the thread has taken.
         first = asyncio.ensure_future(decisions(gate, [new]))
         await asyncio.sleep(0)
@@ -107,8 +107,9 @@ def test_a_valid_key_does_not_wait_for_strangers(
 
 
 def test_a_store_on_this_machine_decides_at_once(in_file: Accounts) -> None:
-    gate, answers = GroupCommit[int](in_file), list[object]()
-    gate.admit([in_file.create_key("Acme", "tiny")], [7], lambda *decided: answers.append(decided))
+    answers = list[object]()
+    gate = GroupCommit[int](in_file, lambda *decided: answers.append(decided))
+    gate.admit([in_file.create_key("Acme", "tiny")], [7])
     assert answers == [([7], [None])]
 
 
@@ -119,9 +120,10 @@ def test_a_cached_refusal_does_not_wait_for_a_remote_store(
     unknown = make("live")
     assert outcomes(in_file, [unknown]) == [InvalidKeyError]  # the store has no such key
     monkeypatch.setattr(Accounts, "remote", True)
-    gate, answers = GroupCommit[int](in_file), list[object]()
+    answers = list[object]()
+    gate = GroupCommit[int](in_file, lambda _, errors: answers.extend(map(type, errors)))
     refused = [unknown, None, "malformed"]  # no event loop is running: nothing can be asked
-    gate.admit(refused, [1, 2, 3], lambda _, errors: answers.extend(map(type, errors)))
+    gate.admit(refused, [1, 2, 3])
     assert answers == [InvalidKeyError, MissingKeyError, InvalidKeyError]
 
 
@@ -132,4 +134,4 @@ def test_an_error_of_the_store_reaches_all_that_asked_it(
     accounts = worker()
     key = accounts.create_key("Acme", "tiny")
     monkeypatch.setattr(accounts.store, "admit", Mock(side_effect=error))
-    assert together(GroupCommit[int](accounts), [key] * 3) == [type(error)] * 3
+    assert together(gate_of(accounts), [key] * 3) == [type(error)] * 3

@@ -1,6 +1,6 @@
 """Internal names of `geolookup/cli` that tests use."""
 
-from geolookup.cli import repeating
+from geolookup.cli import update as repeating
 from geolookup.cli.address_input import read_blocks
 from geolookup.cli.command import Command, Group
 from geolookup.cli.info import info

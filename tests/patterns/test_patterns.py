@@ -40,6 +40,11 @@ _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
         (r"(?:[^\0]\0{3}){4}|(?:\0{3}[^\0]){4}", False),
         (r"(?:[^\0]\0){4}|(?:\0[^\0]){4}", False),
     ],
+    "geolookup.http.settings._variable": [
+        (r"[1-9]\d{,8}", False),
+        (r"\d{1,8}(\.\d+)?", False),
+    ],
+    "geolookup.http.settings.value": [],
     "geolookup.integrations.redaction._without": [
         (r"(?<![0-9A-Fa-f])(?:2001:db8:0:0::1|2001:db8::1|192\.0\.2\.1)(?![0-9A-Fa-f])", True),
     ],
