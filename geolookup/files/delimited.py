@@ -32,12 +32,11 @@ from geolookup.files.row_streams import (
     ReadOptions,
     Rows,
     WriteOptions,
+    begin_text,
     check_columns,
-    check_kind,
     holds_address,
 )
-from geolookup.files.text_blocks import TextError, read_full, record_blocks
-from geolookup.filesystem.signatures import START_BYTES
+from geolookup.files.text_blocks import TextError, record_blocks
 
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _ROW = re.compile(r"Row #(\d+)")
@@ -86,10 +85,9 @@ def read_delimited(stream: InputStream, options: ReadOptions, delimiter: str) ->
 
 
 def _blocks(plain: Any, name: str, delimiter: str) -> Iterator[bytes]:
-    begun = read_full(plain, START_BYTES)
+    begun = begin_text(plain, name, "CSV")
     if not begun:
         raise TableFileError(name, "is empty", "write at least a header")
-    check_kind(name, begun, "CSV")
     return (block for _, block in record_blocks(plain, BLOCK, delimiter, begun=begun))
 
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.address import is_address
 from geolookup.errors import ContractError, TableFileError, near_match
-from geolookup.files.text_blocks import TextError
+from geolookup.files.text_blocks import TextError, read_full
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 from geolookup.filesystem.unpacking import DAMAGE
 from geolookup.parallel import in_order
@@ -225,11 +225,13 @@ def explain_errors(name: str, format_name: str, passed: Callable[[], int] = int)
         raise TableFileError(name, problem, "is it whole?") from error
 
 
-def check_kind(name: str, start: bytes, format_name: str) -> None:
-    """Raise TableFileError if a text begins like another kind of file."""
-    kind = looks_like(start[:START_BYTES])
+def begin_text(stream: Any, name: str, format_name: str) -> bytes:
+    """Return the first bytes of a text; TableFileError if it begins like another kind of file."""
+    begun = read_full(stream, START_BYTES)
+    kind = looks_like(begun)
     if kind is not None:
         raise TableFileError(name, f"this looks like {kind.name}, not {format_name}", kind.remedy)
+    return begun
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:

@@ -331,18 +331,6 @@ def test_rows_without_an_address(sample: Engine, tmp_path: Path) -> None:
     assert enrich(sample, tmp_path / "a.csv", tmp_path / "b.csv", _ASN).invalid == 1
 
 
-def test_error_codes_and_a_column_of_that_name(sample: Engine, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ip,error_code\n8.8.8.8,404\n10.0.0.1,\n,\n", encoding="utf-8")
-    options = FileOptions("ip", ("network.asn",), prefix="geo_", error_code=True)
-    enrich(sample, tmp_path / "a.csv", tmp_path / "c.csv", options)
-    assert (tmp_path / "c.csv").read_text(encoding="utf-8").splitlines() == [
-        "ip,error_code,geo_network_asn,geo_error_code",
-        "8.8.8.8,404,15169,",
-        "10.0.0.1,,,10002",
-        ",,,10001",
-    ]
-
-
 @pytest.mark.parametrize("threaded", [pytest.param(True, marks=needs("zlib_ng")), False])
 def test_gzip_outputs_are_whole_or_absent(
     threaded: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

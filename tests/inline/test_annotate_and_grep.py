@@ -145,12 +145,6 @@ def test_cuts_change_no_selection(state: Any, cuts: list[int], every: bool, inve
     assert kept(state, *blocks, **options) == kept(state, TEXT, **options)
 
 
-def test_lines_do_not_wait_for_the_next(state: Any) -> None:
-    lines = LineFilter(state, masks(state, "country=US"), "text")
-    result = lines.matching(iter([b"a 8.8.8.8\nb", b" 8.8.8.8", b"\n"]))
-    assert [next(result) for _ in range(3)] == [b"a 8.8.8.8\n", b"", b"b 8.8.8.8\n"]
-
-
 def test_a_line_without_end_is_an_error(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("geolookup.inline.grep.LONGEST", 100)
     assert kept(state, b"x" * 90 + b"\n", b"8.8.8.8 " + b"x" * 80)
