@@ -94,7 +94,8 @@ class Progress:
         text = f"{count_text(rows, 'row')}  {rows / passed:,.0f} rows/s"
         if fraction:  # 20 s for a quarter: 80 s in all, 60 s left
             text += f"  {timedelta(seconds=max(round(passed / fraction - passed), 0))} left"
-        self._draw_if_due(lambda: text)
+        self._bytes = f"{text}  "
+        self._draw_if_due(self._text if self._stage else lambda: text)
 
     def note(self, text: str) -> None:
         """Show a text beside the current stage, until its next rows or bytes.
