@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from geolookup.files.summarize import Count, Summary
 
 _WIDTH = 50
-#: INPUT of both commands, and what they share.
+#: INPUT and the shared options of both commands.
 _addresses = options.group(
     click.argument("source", metavar="INPUT", type=options.PATH),
     table_options.table_input,
