@@ -6,10 +6,11 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
+from typing import Any
 
 import click
 
-from geolookup.cli import fail, options, say
+from geolookup.cli import fail, options, require_output, say
 from geolookup.cli.command import group
 from geolookup.cli.options import option
 from geolookup.cli.terminal_text import print_table
@@ -34,10 +35,11 @@ def keys() -> None:
     """Create, list and revoke API keys of the HTTP service."""
 
 
-def _to_come(_context: object, _option: object, value: datetime | None) -> int | None:
-    end = None if value is None else int(value.replace(tzinfo=UTC).timestamp())
-    if end is not None and end <= time():
-        fail(f"--expires {timestamp(end)} is past; write a date to come")
+def _to_come(text: str) -> int:
+    moment = datetime.fromisoformat(text)
+    end = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    if end <= time():
+        raise ValueError(f"{text!r} is past; write a date to come")
     return end
 
 
@@ -47,23 +49,17 @@ def _to_come(_context: object, _option: object, value: datetime | None) -> int |
 @option("--name TEXT", "Name of the account.", required=True)
 @options.plans
 @option("--env", "Prefix of the key.", click.Choice(["live", "test"]), default="live")
-@option(
-    "--expires DATE",
-    "Expiry of the key, UTC. [default: never]",
-    click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"]),
-    callback=_to_come,
-)
-def create(
-    accounts: str, plan: str, name: str, plans: Path | None, env: str, expires: int | None
-) -> None:
+@option("--expires DATE", "Expiry of the key, UTC. [default: never]", options.Parsed(_to_come))
+def create(accounts: str, plans: Path | None, env: str, **values: Any) -> None:
     """Create a key and print it. Only its digest is stored: it cannot be printed again.
 
     The account is created if its name is new. Its keys share its rate and quota.
 
     Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
+    require_output("the key is written there, and nowhere else")
     with open_accounts(accounts, plans) as store:
-        click.echo(store.create_key(name, plan, environment=env, expires=expires))
+        click.echo(store.create_key(environment=env, **values))
 
 
 @keys.command("list", short_help="List all keys.")
@@ -131,12 +127,11 @@ def _of(plan: Plan | None) -> str:
 
 @accounts.command("log", short_help="Print the audit log.")
 @options.accounts
-@options.as_json("Print a line of JSON for each entry.")
+@option("--json", "Print a line of JSON for each entry.", name="as_json")
 def log(accounts: str, *, as_json: bool) -> None:
     """Print the audit log, the oldest entry first.
 
-    An entry has the time, the action (created, revoked, restored), the key, the system user
-    and the account.
+    An entry has the time, the action, the key, the system user and the account.
 
     Example: geolookup accounts log --accounts sqlite:///accounts.db
     """
@@ -185,9 +180,9 @@ def backup(file: Path, accounts: str, *, force: bool) -> None:
 def restore(file: Path, accounts: str) -> None:
     """Replace all accounts, keys and usage with the backup FILE. The audit log stays.
 
-    FILE is checked first; after an error nothing has changed. Workers of a running service use
-    the restored accounts within a second. Keys that were created after the backup are refused;
-    keys that were revoked after it are valid again.
+    After an error nothing has changed. Workers of a running service use the restored accounts
+    within a second. Keys that were created after the backup are refused; keys that were
+    revoked after it are valid again.
 
     Example: geolookup accounts restore accounts.bak --accounts sqlite:///accounts.db
     """

@@ -46,8 +46,8 @@ _limits = options.group(
 )
 @_limits
 @option("--offline", "Use only the cached copies of remote sources.")
-@options.signing_keys()
-@options.as_json("Print the report as JSON.")
+@options.signing_keys
+@option("--json", "Print the report as JSON.", name="as_json")
 def build(as_json: bool, **values: Any) -> None:
     """Compile the sources that RECIPE names into a dataset.
 
@@ -78,7 +78,7 @@ def build(as_json: bool, **values: Any) -> None:
     "Store or dataset to compare with: rows of each source, lost values, gates of [update].",
     options.PATH,
 )
-@options.as_json("Print the report as JSON.")
+@option("--json", "Print the report as JSON.", name="as_json")
 def check(as_json: bool, **values: Any) -> None:
     """Build RECIPE without leaving a dataset, and print a report.
 
@@ -98,23 +98,18 @@ def check(as_json: bool, **values: Any) -> None:
 @command("slice")
 @options.past_dataset_object
 @option(
-    "--only CONDITION",
+    "--only CONDITION...",
     "Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
-    multiple=True,
 )
 @options.not_
-@option(
-    "--within NETWORK",
-    "Only addresses in this network; repeatable: in one of them.",
-    multiple=True,
-)
+@option("--within NETWORK...", "Only addresses in this network; repeatable: in one of them.")
 @options.family
 @options.fields("keep", "all")
 @options.dataset_output
 @options.max_memory
 @option("--name TEXT", "Name of the new dataset. [default: the name of DIR]")
-@options.signing_keys()
-@options.as_json("Print the report as JSON.")
+@options.signing_keys
+@option("--json", "Print the report as JSON.", name="as_json")
 def slice(  # noqa: A001 - the name of the command
     output: Path, as_json: bool, dataset: str | None, name: str | None, **values: Any
 ) -> None:

@@ -67,7 +67,6 @@ def command(name: str) -> Callable[[Callable[..., Any]], Command]:
     return click.command(name, cls=Command, short_help=SUMMARIES[name])
 
 
-def group(name: str, *, needs_no_command: bool = False) -> Callable[[Callable[..., Any]], Group]:
-    """Return the decorator of a group: with ``needs_no_command`` one that also runs itself."""
-    settings = {"short_help": SUMMARIES[name], "invoke_without_command": needs_no_command}
-    return click.group(name, cls=Group, **settings)
+def group(name: str, **settings: Any) -> Callable[[Callable[..., Any]], Group]:
+    """Return the decorator of a group that the registry lists."""
+    return click.group(name, cls=Group, short_help=SUMMARIES[name], **settings)

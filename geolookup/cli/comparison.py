@@ -42,7 +42,7 @@ Result = TypeVar("Result", "Comparison", "Score")
 @options.not_
 @options.fields("compare in the rows of --rows, or all", "those that sources state")
 @option("--force", "Replace an existing FILE of --rows.")
-@options.as_json()
+@options.as_json
 @options.instant_option(
     "--as-of DATE", "OLD is a store: compare the generation that was in force then."
 )
@@ -81,13 +81,7 @@ def _named(side: Side, path: str, option: str = "as_of") -> Side:
 
 
 def _write_rows(
-    sides: tuple[str | None, str | None],
-    output: Path,
-    where: tuple[str, ...] = (),
-    not_: tuple[str, ...] = (),
-    paths: tuple[str, ...] = (),
-    *,
-    force: bool,
+    sides: tuple[str | None, str | None], output: Path, *, force: bool, **chosen: Any
 ) -> None:
     """Write the changes as rows, and print their number on standard error."""
     from geolookup.comparison import open_dataset
@@ -95,7 +89,7 @@ def _write_rows(
     from geolookup.comparison.dataset_pair import OPTIONS, DatasetPair
 
     old, new = map(open_dataset, sides)
-    pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
+    pair = DatasetPair(old, new, chosen.pop("paths", ()), calls=OPTIONS, **chosen)
     count = write_rows(pair, str(output), force=force)
     say(f"geolookup: {line_text(str(output))}: {count_text(count, 'row')}")
 
@@ -103,10 +97,9 @@ def _write_rows(
 @command("score")
 @click.argument("datasets", type=options.PATH, metavar="[DATASET]...", nargs=-1)
 @option(
-    "--truth FILE",
+    "--truth FILE...",
     "Ground truth: a geofeed, another source, or a table of addresses; repeatable, the first"
     " decides.",
-    multiple=True,
     required=True,
 )
 @table_options.truth_format
@@ -120,7 +113,7 @@ def _write_rows(
 )
 @option("--force", "Replace an existing FILE of --rows.")
 @options.as_of
-@options.as_json()
+@options.as_json
 def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
@@ -134,8 +127,6 @@ def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
     """
     from geolookup.comparison.report import score_lines
 
-    if parameters["force"] and parameters["rows"] is None:
-        fail("--force is about the file of --rows; name it")
     named = datasets or (dataset_path(None),)
     folders = [options.past_dataset(path) or path for path in named]
     result = geolookup.score(folders, **parameters)
@@ -155,20 +146,13 @@ def score(datasets: tuple[str, ...], as_json: bool, **parameters: Any) -> None:
 )
 @table_options.fail_if
 @option(
-    "--truth FILE",
+    "--truth FILE...",
     "Also show how far DATASET agrees with ground truth, as in `geolookup score`; repeatable.",
-    multiple=True,
 )
 @table_options.truth_format
 @options.page_output
 def report(
-    dataset: str | None,
-    against: str | None,
-    rows: Path | None,
-    fail_if: tuple[str, ...],
-    output: Path,
-    force: bool,
-    **truth: Any,
+    dataset: str | None, against: str | None, rows: Path | None, output: Path, **values: Any
 ) -> None:
     """Write a page that shows DATASET, or the current generation of a store.
 
@@ -182,13 +166,14 @@ def report(
     from geolookup.reports.dataset import head, sections
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
 
+    fail_if, force = values.pop("fail_if"), values.pop("force")
     if against is None and (fail_if or rows):
         fail(f"{'--fail-if' if fail_if else '--rows'} needs --against")
     check_output(output, rows, force=force)
     with options.open_dataset(dataset) as engine:
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)
-    scored = geolookup.score(path, **truth) if truth["truth"] else None
+    scored = geolookup.score(path, **values) if values["truth"] else None
     link = None
     if rows is not None:
         _write_rows((against, str(path)), rows, force=force)

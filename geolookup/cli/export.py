@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,26 +16,21 @@ from geolookup.export.formats import FORMATS, options_of_formats
 from geolookup.kernel.lookups import state_of
 
 _IS_FLAT = "the schema is flat, for maxminddb; for geoip2 choose another, such as --schema city"
-#: Short options.
-_SHORT = {"fields": "-f, "}
 
 
 def _formats(command: options.F) -> options.F:
     """Add the options of all formats; the help of each names the formats that have it."""
     for added, formats in reversed(options_of_formats().items()):
+        scope = f" Only for {', '.join(formats)}." if len(formats) < len(FORMATS) else ""
+        short = "-f, " if added.name == "fields" else ""
         value = "" if added.choices else f" {added.metavar}"
         command = option(
-            f"{_SHORT.get(added.name, '')}--{added.name}{value}",
-            added.help + _only_for(formats),
+            f"{short}--{added.name}{value}",
+            added.help + scope,
             click.Choice(added.choices) if added.choices else None,
-            multiple=added.several,
             callback=options.split_values if added.several else None,
         )(command)
     return command
-
-
-def _only_for(formats: Sequence[str]) -> str:
-    return f" Only for {', '.join(formats)}." if len(formats) < len(FORMATS) else ""
 
 
 @command("export")

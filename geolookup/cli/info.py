@@ -18,6 +18,7 @@ from geolookup.errors import counts_text, short_id
 
 if TYPE_CHECKING:
     from geolookup.dataset.coverage import KnownAddresses
+    from geolookup.engine import Engine
 
 #: The columns of ``geolookup fields``.
 _COLUMNS = ("path", "short name", "type", "unit", "example", "meaning")
@@ -26,7 +27,7 @@ _COLUMNS = ("path", "short name", "type", "unit", "example", "meaning")
 @command("info")
 @options.past_dataset_object
 @options.overlay
-@options.as_json()
+@options.as_json
 def info(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or the current generation of a store: size, age, known fields, sources.
 
@@ -42,40 +43,33 @@ def info(dataset: str | None, as_json: bool) -> None:
     from geolookup.dataset.sizes import file_sizes
 
     with options.open_dataset(dataset) as engine:
-        metadata, kernel, path = engine.metadata, engine.kernel, engine.path
-    known, files = known_addresses(path), file_sizes(read_manifest(path))
-    if as_json:
-        zones = metadata.time_zones
+        known, files = known_addresses(engine.path), file_sizes(read_manifest(engine.path))
+        metadata, zones = engine.metadata, engine.metadata.time_zones
         document = {
-            "path": str(path),
+            "path": engine.path,
             **asdict(metadata),
             "age": metadata.age,
-            "kernel": kernel,
+            "kernel": engine.kernel,
             "time_zones": {"version": zones.version, "source": zones.source},
             "known": known,
             "files": files,
         }
-        click.echo(json_text(document))
-    else:
-        click.echo(text_of(_lines(metadata, path, kernel, files, known)))
+        click.echo(json_text(document) if as_json else text_of(_lines(engine, known, files)))
 
 
 def _lines(
-    metadata: Metadata,
-    path: Path,
-    kernel: str,
-    files: Mapping[str, int],
-    known: Mapping[str, KnownAddresses],
+    engine: Engine, known: Mapping[str, KnownAddresses], files: Mapping[str, int]
 ) -> Iterator[str]:
     from geolookup.dataset.sizes import size_lines
 
+    metadata = engine.metadata
     private = (f"own.{column['name']}" for column in metadata.columns if column.get("private"))
-    yield f"path        {path}"
+    yield f"path        {engine.path}"
     yield f"name        {metadata.name}"
     yield f"generation  {short_id(metadata.generation)}"
     yield from size_lines(files)
     yield f"age         {metadata.age}"
-    yield f"kernel      {kernel}"
+    yield f"kernel      {engine.kernel}"
     yield f"time zones  {metadata.time_zones}"
     yield f"counts      {counts_text(metadata.counts)}"
     yield f"private     {', '.join(private) or 'no own column'}"
@@ -112,7 +106,7 @@ def _column_line(column: Mapping[str, Any]) -> str:
 
 
 @command("fields")
-@options.as_json()
+@options.as_json
 def fields(as_json: bool) -> None:
     """List every field of an answer: its path, short name, type, unit, an example and meaning.
 
@@ -135,7 +129,7 @@ def _example(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-@group("recipes", needs_no_command=True)
+@group("recipes", invoke_without_command=True)
 @click.pass_context
 def recipes(context: click.Context) -> None:
     """List the packaged recipes with their descriptions.

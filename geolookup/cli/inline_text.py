@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,14 +20,13 @@ from geolookup.progress import Progress
 from geolookup.terminal import own_sequence
 
 if TYPE_CHECKING:
-    from geolookup.kernel import State
+    pass
 
-_COLOUR = "cyan"
 #: Around an address that meets the conditions, as ``grep`` marks a match.
 _MARK = "\x1b[01;31m", "\x1b[m"
 
 
-def _is_colored(choice: str) -> bool:
+def _is_colored(_context: object, _option: object, choice: str) -> bool:
     return has_colours() if choice == "auto" else choice == "always"
 
 
@@ -40,7 +38,7 @@ _text_options = options.group(
         "Colours in the text; auto: on a terminal, unless $NO_COLOR is set.",
         click.Choice(["auto", "always", "never"]),
         default="auto",
-        callback=lambda _context, _option, choice: _is_colored(choice),
+        callback=_is_colored,
     ),
     options.dataset,
 )
@@ -62,7 +60,9 @@ def annotate(source: str, template: str, color: bool, dataset: str | None) -> No
     """
     from geolookup.inline.annotate import Tags, annotate_blocks
 
-    with _opened(dataset) as state:
+    require_output("the text is written there")
+    with options.open_dataset(dataset) as engine:
+        state = state_of(engine)
         tags = Tags(state, template, "--template", value_text, partial(_encode, color=color))
         _write(annotate_blocks(_blocks(source), tags))
 
@@ -72,7 +72,7 @@ def _encode(tag: str, *, color: bool) -> bytes:
     encoding = charset() if sys.stdout.isatty() else "utf-8"
     if not (tag.isascii() and tag.isprintable()):
         tag = in_charset(line_text(tag), encoding)
-    return f" {style(f'[{tag}]', fg=_COLOUR) if color else f'[{tag}]'}".encode(encoding)
+    return f" {style(f'[{tag}]', fg='cyan') if color else f'[{tag}]'}".encode(encoding)
 
 
 @command("grep")
@@ -83,15 +83,7 @@ def _encode(tag: str, *, color: bool) -> bytes:
 @option("-v, --invert-match", "Keep the other lines.", name="inverted")
 @option("-c, --count", "Print only the number of kept lines.")
 @_text_options
-def grep(
-    source: str,
-    where: tuple[str, ...],
-    not_: tuple[str, ...],
-    count: bool,
-    color: bool,
-    dataset: str | None,
-    **kinds: bool,
-) -> None:
+def grep(source: str, dataset: str | None, color: bool, count: bool, **values: Any) -> None:
     """Write the lines of FILE, any text, with an address that meets all conditions.
 
     Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .xz, .zst).
@@ -107,28 +99,23 @@ def grep(
     from geolookup.prefixes.select import meeting
     from geolookup.tables.row_tables import row_tables
 
+    where, not_ = values.pop("where"), values.pop("not_")
     if not where and not not_:
         fail("grep needs a condition, such as --where country=AT,DE")
-    with _opened(dataset) as state:
+    require_output("the text is written there")
+    with options.open_dataset(dataset) as engine:
+        state = state_of(engine)
         conditions = conditions_of([*where, {"not": not_}], "grep", state.dataset.schema)
         options.note_absent_values(state.dataset, conditions)
         masks = meeting(row_tables(state.dataset), conditions)
         before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
-        mark = (before, after) if color and not kinds["inverted"] else None
-        lines = LineFilter(state, masks, source, mark=mark, **kinds)
+        mark = (before, after) if color and not values["inverted"] else None
+        lines = LineFilter(state, masks, source, mark=mark, **values)
         kept = lines.matching(_blocks(source, is_shown=count))
         _write(b"" if count else part for part in kept)
     if count:
         click.echo(lines.count)
     sys.exit(0 if lines.count else 1)
-
-
-@contextmanager
-def _opened(dataset: str | None) -> Iterator[State]:
-    """Open the dataset of the running command, which writes a text to standard output."""
-    require_output("the text is written there")
-    with options.open_dataset(dataset) as engine:
-        yield state_of(engine)
 
 
 def _blocks(source: str, *, is_shown: bool = False) -> Iterator[bytes]:

@@ -25,7 +25,7 @@ def mirror() -> None:
 @mirror.command("write", short_help="Write a store as a folder that other stores follow.")
 @options.store_object
 @option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
-@options.signing_keys()
+@options.signing_keys
 @option(
     "--expires AGE",
     "Time until followers refuse the index, such as 36h, 7d or 2w. [default: no limit]",
@@ -49,7 +49,7 @@ def write(store: Path | None, output: Path, **values: Any) -> None:
 @mirror.command("pack", short_help="Pack a dataset into one file.")
 @options.past_dataset_object
 @option(f"-o, --output {_ARCHIVE}", "File to write.", options.AS_PATH, required=True)
-@options.signing_keys()
+@options.signing_keys
 @option("--force", "Replace an existing file.")
 def pack(dataset: str | None, output: Path, **values: Any) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
@@ -72,9 +72,8 @@ def pack(dataset: str | None, output: Path, **values: Any) -> None:
 def unpack(archive: Path, output: Path, **values: Any) -> None:
     """Unpack a file of `geolookup mirror pack` into the new folder DIR.
 
-    The dataset is verified as by `geolookup store verify`. Exits with 2 and leaves DIR
-    unchanged if anything is missing, damaged or unexpected, or if no key of
-    --trusted-key has signed the dataset.
+    Exits with 2 and leaves DIR unchanged if anything is missing, damaged or unexpected, or
+    if no key of --trusted-key has signed the dataset.
 
     Example: geolookup mirror unpack mydata.tar.zst --output mydata
     """
@@ -84,13 +83,13 @@ def unpack(archive: Path, output: Path, **values: Any) -> None:
 
 @mirror.command("sign", short_help="Sign a dataset.")
 @options.dataset_object
-@options.signing_keys(required=True)
+@options.signing_keys
 def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
     """Verify DATASET, or the current generation of a store, and sign it.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    Writes signature.json into its folder; an existing one is replaced. The new signature
-    has a greater serial: stores that trust the keys accept an older dataset again.
+    Writes signature.json into its folder, with a greater serial than the one before: stores
+    that trust the keys accept an older dataset again.
 
     Example: geolookup mirror sign mydata --signing-key release.key
     """
@@ -124,7 +123,7 @@ def create(file: Path) -> None:
 @keys.command("trust", short_help="Choose the keys that a store trusts.")
 @click.argument("store", type=options.AS_PATH)
 @click.argument("public_keys", metavar="[KEY.pub]...", nargs=-1, type=options.AS_PATH)
-@option("--remove ID", "Remove the key with this id; repeatable.", multiple=True)
+@option("--remove ID...", "Remove the key with this id; repeatable.")
 def trust(store: Path, public_keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     """Add public keys to those that STORE trusts, and list all of them.
 

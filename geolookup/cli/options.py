@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -49,7 +50,8 @@ def option(
 ) -> Callable[[F], F]:
     """Return the decorator of an option such as ``-o, --output FILE``; without a value, of a flag.
 
-    ``kind`` is the type of the value, ``name`` the parameter. A default of a value is shown.
+    ``--sign KEY...`` and ``--fields FIELD,...`` are repeatable. ``kind`` is the type of the value,
+    ``name`` the parameter. A default of a value is shown.
     """
     *short, long = spelling.split(", ")
     long, _, metavar = long.partition(" ")
@@ -58,7 +60,8 @@ def option(
         *short,
         long,
         *filter(None, [name]),
-        metavar=metavar or None,
+        metavar=(metavar if metavar.endswith(",...") else metavar.removesuffix("...")) or None,
+        multiple=metavar.endswith("..."),
         type=kind,
         is_flag=is_flag or None,
         show_default=not is_flag and bool(settings.get("default")),
@@ -69,13 +72,7 @@ def option(
 
 def group(*several: Callable[[F], F]) -> Callable[[F], F]:
     """Return a decorator that adds options; the help lists them in this order."""
-
-    def decorate(command: F) -> F:
-        for add in reversed(several):
-            command = add(command)
-        return command
-
-    return decorate
+    return lambda command: reduce(lambda added, add: add(added), reversed(several), command)
 
 
 def instant_in(text: str) -> int:
@@ -110,14 +107,15 @@ def instant_option(
     return option(spelling, purpose, Parsed(read), expose_value=False, callback=_keep)
 
 
-#: The help of ``--local-time-at`` begins with it.
-LOCAL_TIME = "Instant of local times: ISO 8601 with offset, or Unix seconds"
 _IN_FORCE = "Use the generation of the store that was in force then: a date, or a time with offset"
 #: An instant of the past; ``open_dataset`` and ``past_dataset`` read it.
 as_of = instant_option("--as-of DATE", f"{_IN_FORCE}.")
-IS_COLUMN = "or the column with the instant of each row"
 #: The same, or for a file the name of a column.
-_as_of_rows = instant_option("--as-of DATE|COLUMN", f"{_IN_FORCE}; {IS_COLUMN}.", instant_or_column)
+_as_of_rows = instant_option(
+    "--as-of DATE|COLUMN",
+    f"{_IN_FORCE}; or the column with the instant of each row.",
+    instant_or_column,
+)
 
 
 def instant_of(name: str = "as_of") -> int | None:
@@ -207,7 +205,6 @@ def names_of_fields(spelling: str, purpose: str, name: str = "") -> Callable[[F]
         f"{spelling} FIELD,...",
         purpose,
         name=name,
-        multiple=True,
         callback=split_values,
         shell_complete=complete_paths,
     )
@@ -226,15 +223,13 @@ family = option(
     callback=lambda _context, _option, value: value and int(value),
 )
 where = option(
-    "--where CONDITION",
+    "--where CONDITION...",
     "Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
-    multiple=True,
 )
 not_ = option(
-    "--not CONDITION",
+    "--not CONDITION...",
     "Condition that must not be met; repeatable: none may be met.",
     name="not_",
-    multiple=True,
 )
 
 
@@ -264,11 +259,7 @@ dataset_output = group(
 )
 
 
-def as_json(purpose: str = "Print JSON.") -> Callable[[F], F]:
-    """Return the option ``--json``, described by ``purpose``."""
-    return option("--json", purpose, name="as_json")
-
-
+as_json = option("--json", "Print JSON.", name="as_json")
 dry_run = option("--dry-run", "Print what would be done, and change nothing.")
 cache = option(
     "--cache DIR",
@@ -282,45 +273,36 @@ max_memory = option(
 )
 
 
-def keep(default: str = str(KEEP)) -> Callable[[F], F]:
-    """Return the options of the generations to keep; ``default`` is of ``--keep``."""
-    number = click.IntRange(min=1)
-    return group(
-        option(
-            "--keep N",
-            f"Keep the N generations that were published last. [default: {default}]",
-            number,
-        ),
-        option(
-            "--keep-for TIME",
-            "Keep the generations in force within TIME, such as 26w or 1y; not with --keep.",
-        ),
-        option(
-            "--keep-unpacked N",
-            f"Of these, the last N stay folders. [default: {KEEP_UNPACKED}]",
-            number,
-        ),
-    )
-
-
-def signing_keys(*, required: bool = False) -> Callable[[F], F]:
-    """Return the repeatable option ``--signing-key``."""
-    return option(
-        "--signing-key KEY",
-        "Private key to sign with (`geolookup mirror keys create`); repeatable: each signs.",
-        PATH,
-        name="signing_keys",
-        multiple=True,
-        required=required,
-    )
-
-
+_number = click.IntRange(min=1)
+#: The generations that a store keeps.
+keep = group(
+    option(
+        "--keep N",
+        "Keep the N generations that were published last."
+        f" [default: {KEEP}; update: as the recipe says; publish: all]",
+        _number,
+    ),
+    option(
+        "--keep-for TIME",
+        "Keep the generations in force within TIME, such as 26w or 1y; not with --keep.",
+    ),
+    option(
+        "--keep-unpacked N",
+        f"Of these, the last N stay folders. [default: {KEEP_UNPACKED}]",
+        _number,
+    ),
+)
+signing_keys = option(
+    "--signing-key KEY...",
+    "Private key to sign with (`geolookup mirror keys create`); repeatable: each signs.",
+    PATH,
+    name="signing_keys",
+)
 trusted_keys = option(
-    "--trusted-key KEY",
+    "--trusted-key KEY...",
     "Public key that must have signed the dataset; repeatable: one of them suffices.",
     PATH,
     name="trusted_keys",
-    multiple=True,
     callback=lambda _context, _option, keys: keys or None,  # None: no signature is asked for
 )
 accounts = option(

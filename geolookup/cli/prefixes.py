@@ -47,10 +47,9 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 )
 @option("--format", "Syntax to write.", click.Choice(tuple(SYNTAXES)), name="form", default="cidr")
 @option(
-    "--set NAME=VALUE",
+    "--set NAME=VALUE...",
     f"Set a name in the output; repeatable. [default: {_DEFAULTS}]",
     name="names",
-    multiple=True,
 )
 @option(
     "--since OLD",
@@ -60,23 +59,15 @@ _NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 )
 @option(
     "-o, --output FILE",
-    "File to write, completely or not at all; - is standard output. [default: -]",
+    "File to write, completely or not at all; - is standard output.",
     options.PATH,
+    default=_STANDARD,
 )
 @option("--force", "Replace an existing file.")
 @option("--allow-empty", "Write a list without prefixes if nothing meets the conditions.")
 @options.dataset
 def prefixes(
-    where: tuple[str, ...],
-    not_: tuple[str, ...],
-    form: str,
-    names: tuple[str, ...],
-    since: str | None,
-    output: str | None,
-    force: bool,
-    allow_empty: bool,
-    dataset: str | None,
-    **limits: Any,
+    dataset: str | None, form: str, since: str | None, output: str, force: bool, **values: Any
 ) -> None:
     """List the fewest prefixes whose answers meet all conditions.
 
@@ -87,32 +78,29 @@ def prefixes(
     column that is known there, and networks about which nothing is known. If nothing meets
     the conditions, the command writes nothing and exits with 1, unless --allow-empty is set.
 
+    The guide Lists for firewalls shows how each program loads its list.
+
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """
     from geolookup.files.byte_streams import open_output
-    from geolookup.filesystem.atomic import check_file
     from geolookup.prefixes.conditions import conditions_of
     from geolookup.prefixes.lists import lists
     from geolookup.prefixes.select import Selection
     from geolookup.progress import beside
 
     syntax = SYNTAXES[form]
-    if limits["by"] and syntax.entries != "row":
+    if values["by"] and syntax.entries != "row":
         fail(f"--by is for csv and json: {form} has no values")
     _check_since(since, syntax, output)
-    if output not in (None, _STANDARD):
-        check_file(Path(output), force=force)
-    chosen = _chosen_names(syntax, names)
+    chosen, allow_empty = _chosen_names(syntax, values.pop("names")), values.pop("allow_empty")
+    where = [*values.pop("where"), {"not": values.pop("not_")}]
 
     def select(dataset: Dataset, call: str) -> Selection:
         """Select the ranges of a dataset; exits with status 2 for a column that it lacks."""
-        conditions = conditions_of([*where, {"not": not_}], call, dataset.schema)
-        return Selection(dataset, conditions, call, **limits)
+        conditions = conditions_of(where, call, dataset.schema)
+        return Selection(dataset, conditions, call, **values)
 
-    with (
-        options.open_dataset(dataset) as engine,
-        open_output(output or _STANDARD, None, force=force) as stream,
-    ):
+    with options.open_dataset(dataset) as engine, open_output(output, None, force=force) as stream:
         data = state_of(engine).dataset
         selection = select(data, "prefixes")
         options.note_absent_values(data, selection.conditions)
@@ -122,17 +110,17 @@ def prefixes(
         current, removed = lists(selection, syntax.entries), None
         if since is not None:
             current, removed = _changes(since, select, syntax, current)
-        with beside(output or _STANDARD).stage("writing prefixes"):
+        with beside(output).stage("writing prefixes"):
             stream.writelines(syntax.text(current, chosen, removed))
 
 
-def _check_since(since: str | None, syntax: Syntax, output: str | None) -> None:
+def _check_since(since: str | None, syntax: Syntax, output: str) -> None:
     """Exit with status 2 if no changes since a list can be written, or if they would replace it."""
     if since is None:
         return
     if syntax.changes is None:
         fail(f"--since: {syntax.name} has no form for changes; write the whole list, or use cidr")
-    if output not in (None, _STANDARD) and Path(output).resolve() == Path(since).resolve():
+    if output != _STANDARD and Path(output).resolve() == Path(since).resolve():
         fail("--output is OLD: the changes would replace it; name another file")
 
 

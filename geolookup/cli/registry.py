@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 #: an attribute of the module with its name. The list needs no module of a command.
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Every day": {
-        "lookup": ("lookup", "Look addresses up."),
-        "enrich": ("enrich_files", "Add columns of answers to files of addresses."),
-        "summarize": ("traffic", "Count the countries, cities and networks of a file."),
-        "map": ("traffic", "Show the addresses of a file as one HTML page."),
+        "lookup": ("addresses", "Look addresses up."),
+        "enrich": ("address_files", "Add columns of answers to files of addresses."),
+        "summarize": ("address_files", "Count the countries, cities and networks of a file."),
+        "map": ("address_files", "Show the addresses of a file as one HTML page."),
         "prefixes": ("prefixes", "List the prefixes whose answers meet conditions."),
         "build": ("build", "Compile a recipe into a dataset."),
         "update": ("update", "Bring a store up to date: with a recipe, an archive or a mirror."),
         "serve": ("serve", "Answer lookups over HTTP."),
     },
     "Answers": {
-        "explain": ("explain", "Name the sources that decided an answer."),
-        "history": ("explain", "Show when an answer changed."),
+        "explain": ("addresses", "Name the sources that decided an answer."),
+        "history": ("addresses", "Show when an answer changed."),
         "fields": ("info", "List the fields of an answer."),
     },
     "Text": {

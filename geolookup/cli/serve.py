@@ -29,8 +29,7 @@ from geolookup.cli.options import instant_of, kept, option
     default="warn",
 )
 @option(
-    "--own",
-    "Add the own columns of the dataset to each answer, as the member own after network.",
+    "--own", "Add the own columns of the dataset to each answer, as the member own after network."
 )
 @options.accounts
 @options.plans
@@ -43,16 +42,14 @@ from geolookup.cli.options import instant_of, kept, option
     default=1,
 )
 @option(
-    "--trusted-proxy CIDR",
+    "--trusted-proxy CIDR...",
     "Trust X-Forwarded-For and Forwarded of proxies in this network; repeatable.",
     name="trusted_proxies",
-    multiple=True,
 )
 @option(
-    "--cors ORIGIN",
+    "--cors ORIGIN...",
     "Let pages of this origin read the answers, such as https://app.example; * is any origin;"
     " repeatable.",
-    multiple=True,
 )
 @option("--admin HOST:PORT", "Address of the port for health and metrics. [default: off]")
 @option("--access-log", "Log time, status and duration of each request.")

@@ -56,9 +56,9 @@ def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> 
     "Put DATASET into the past: it was in force from DATE until the next generation.",
     options.Parsed(read_since),
 )
-@options.keep(default="all")
+@options.keep
 @options.dry_run
-@options.as_json()
+@options.as_json
 def publish(as_json: bool, **values: Any) -> None:
     """Verify DATASET, add it to the store as a generation, and make it the current one.
 
@@ -76,15 +76,14 @@ def publish(as_json: bool, **values: Any) -> None:
 
 @store.command("rollback", short_help="Return to the previous generation.")
 @options.store_object
-@options.signing_keys()
-@options.as_json()
+@options.signing_keys
+@options.as_json
 def rollback(as_json: bool, **values: Any) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
-    STORE is by default the user's store. A second rollback goes back one generation
-    more. A store that trusts keys refuses older signatures: --signing-key signs the
-    previous generation again. Exits with 2 and leaves STORE unchanged if the previous
-    generation is missing, damaged or refused.
+    STORE is by default the user's store. A store that trusts keys refuses older signatures:
+    --signing-key signs the previous generation again. Exits with 2 and leaves STORE
+    unchanged if the previous generation is missing, damaged or refused.
 
     Example: geolookup store rollback /srv/geo
     """
@@ -93,7 +92,7 @@ def rollback(as_json: bool, **values: Any) -> None:
 
 @store.command("generations", short_help="List the generations of a store.")
 @options.store_object
-@options.as_json()
+@options.as_json
 def generations(store: Path | None, as_json: bool) -> None:
     """List the generations of STORE, the newest first.
 
@@ -123,9 +122,9 @@ def _row(item: Generation) -> list[str]:
 
 @store.command("prune", short_help="Remove old generations from a store.")
 @options.store_object
-@options.keep()
+@options.keep
 @options.dry_run
-@options.as_json()
+@options.as_json
 def prune(as_json: bool, **values: Any) -> None:
     """Remove old generations of STORE, and turn older ones that stay into archives.
 
@@ -146,9 +145,8 @@ def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
     """Read every byte of DATASET, or of the current generation of a store, and check it.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    Checks the manifest, sizes, digests, layout, the order of intervals, row numbers and
-    the generation id. Exits with 1 and one line per damage on standard error if anything
-    is damaged, or if no key of --trusted-key has signed the dataset.
+    Exits with 1 and one line per damage on standard error if anything is damaged, or if no
+    key of --trusted-key has signed the dataset.
 
     Example: geolookup store verify mydata
     """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
 from geolookup.cli.options import Parsed, group, option
 
 truth_format = option(
@@ -12,10 +10,9 @@ truth_format = option(
     default="auto",
 )
 fail_if = option(
-    "--fail-if GATE",
+    "--fail-if GATE...",
     "Exit with 1 if this is true, such as 'country_moved > 2%' or, of a score,"
     " 'country_agree < 95%'; repeatable.",
-    multiple=True,
 )
 
 
@@ -35,12 +32,6 @@ def _delimiter(text: str) -> str:
 
 clean = option(
     "--clean", "Also read addresses with ports, brackets or quotes, and X-Forwarded-For lists."
-)
-top = option(
-    "--top N",
-    "Number of countries, of cities and of networks to list.",
-    click.IntRange(1),
-    default=10,
 )
 time_zone = option(
     "--time-zone ZONE",
@@ -79,8 +70,7 @@ traffic = group(
         "Weight addresses by their requests in a table file, a folder of them, or -.",
     ),
     option(
-        "--traffic-count NAME",
-        "Column of requests in FILE. [default: each row is one request]",
+        "--traffic-count NAME", "Column of requests in FILE. [default: each row is one request]"
     ),
     table_input,
 )

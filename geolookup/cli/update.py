@@ -21,7 +21,6 @@ from geolookup.errors import GeoLookupError, UpdateError, line_text
 from geolookup.history.result import StoreResult
 from geolookup.progress import current, shown
 from geolookup.remote import backoff_wait
-from geolookup.store.pointer import KEEP
 
 #: The first wait after a failure is the interval over this; it doubles with each further one.
 #: every 300 s: waits after failures of 30, 60, 120, 240, 300, 300 ... s.
@@ -33,25 +32,21 @@ _LONGEST_ASKED = 3600.0
 _FIRST, _LATER = (0.0, 1.0), (1.0, 1.1)
 #: A number with its unit: of times and of rates.
 _QUANTITY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhdkM]?)")
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}, {"": 1, "k": 1000, "M": 1_000_000}
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_BYTES = {"": 1, "k": 1000, "M": 1_000_000}
 
 
-def _read(text: str, units: Mapping[str, int], least: float, example: str) -> float:
-    """Return a quantity of at least ``least``; raises ValueError for another text."""
-    match = _QUANTITY.fullmatch(text)
-    if match is None or match[2] not in units or float(match[1]) * units[match[2]] < least:
-        raise ValueError(f"{text!r} is not {example}")
-    return float(match[1]) * units[match[2]]
+def _quantity(units: Mapping[str, int], least: float, example: str) -> options.Parsed:
+    """Return the type of a time or a rate of at least ``least``."""
 
+    def read(text: str) -> float:
+        match = _QUANTITY.fullmatch(text)
+        size = float(match[1]) * units.get(match[2], 0) if match else 0.0
+        if size < least:
+            raise ValueError(f"{text!r} is not {example}")
+        return int(size) if size.is_integer() else size
 
-def _seconds(text: str) -> float:
-    """Return the seconds of an interval; a shorter one would be a load for the server."""
-    return _read(text, _UNITS[0], 0.1, "a time such as 30s, 5m or 1h, at least 0.1s")
-
-
-def _rate(text: str) -> int:
-    """Return the bytes a second of a rate; at a lower one, servers end a connection."""
-    return int(_read(text, _UNITS[1], 16_000, "a rate such as 500k or 2M, at least 16k"))
+    return options.Parsed(read)
 
 
 @command("update")
@@ -60,7 +55,7 @@ def _rate(text: str) -> int:
 @option(
     "--every TIME",
     "Update again and again, at this interval, such as 60s or 1d, until Ctrl-C or SIGTERM.",
-    options.Parsed(_seconds),
+    _quantity(_SECONDS, 0.1, "a time such as 30s, 5m or 1h, at least 0.1s"),
 )
 @option(
     "--if-older AGE",
@@ -71,31 +66,33 @@ def _rate(text: str) -> int:
     "--download-only",
     "Download the sources of the recipe that have changed into the cache, and stop.",
 )
-@options.keep(default=f"the recipe's, else {KEEP}")
+@options.keep
 @options.max_memory
 @options.cache
-@options.signing_keys()
+@options.signing_keys
 @options.trusted_keys
 @option(
     "--limit-rate RATE",
     "Maximum rate of a download in bytes a second, such as 500k or 2M. [default: no limit]",
-    options.Parsed(_rate),
+    _quantity(_BYTES, 16_000, "a rate such as 500k or 2M, at least 16k"),
 )
-@options.as_json("Print the result as JSON, with --every in a line; all else on standard error.")
+@option(
+    "--json",
+    "Print the result as JSON, with --every in a line; all else on standard error.",
+    name="as_json",
+)
 def update(source: str | None, every: float | None, as_json: bool, **values: Any) -> None:
     """Bring a store up to date: with the sources of a recipe, an archive or a mirror.
 
     SOURCE is a recipe file, the name of a packaged recipe (`geolookup recipes`), a file or
     folder of data, a file of `geolookup mirror pack`, or a mirror: the address (https://,
     s3://, gs://) or path of a folder of `geolookup mirror write`. By default the recipe world:
-    country and AS of every address. --max-memory, --cache, --download-only and --signing-key
-    are for recipes, --limit-rate is for mirrors. A store that trusts no key trusts the keys
-    of --trusted-key from now on.
-
-    Exits with 0 if the store is current or was updated, 1 if a source or a mirror failed,
-    or a gate or a demand of [quality] refused the result, 2 for misuse, a refused archive or
-    index, or a store or cache that cannot be written; then the store does not change. With
-    --every, failures are printed and tried again; Ctrl-C and SIGTERM exit with 0.
+    country and AS of every address. A store that trusts no key trusts the keys of
+    --trusted-key from now on. Exits with 0 if the store is current or was updated, 1 if a
+    source or a mirror failed, or a gate or a demand of [quality] refused the result, 2 for
+    misuse, a refused archive or index, or a store or cache that cannot be written; then the
+    store does not change. With --every, failures are printed and tried again; Ctrl-C and
+    SIGTERM exit with 0.
 
     Example: geolookup update --if-older 7d
     """

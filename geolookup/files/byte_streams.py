@@ -21,7 +21,7 @@ from geolookup.errors import TableFileError
 from geolookup.files.row_streams import explain_errors
 from geolookup.files.standard_input import STANDARD, standard_input
 from geolookup.filesystem import NOT_REGULAR, check_regular
-from geolookup.filesystem.atomic import staged_file
+from geolookup.filesystem.atomic import check_file, staged_file
 from geolookup.filesystem.unpacking import unpack_stream
 from geolookup.parallel import cores
 
@@ -101,6 +101,7 @@ def open_output(path: str, compression: str | None, *, force: bool = True) -> It
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    check_file(Path(path), force=force)
     with (
         staged_file(Path(path), force=force) as fresh,
         pa.OSFile(str(fresh), "wb") as raw,

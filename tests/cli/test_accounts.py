@@ -5,12 +5,13 @@ import os
 import pwd
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from geolookup.errors import InvalidKeyError, QuotaError
 from geolookup.gate import open_accounts
-from tests.cli.program import refusal, refused, run
+from tests.cli.program import refusal, refused, run, started
 
 
 @pytest.fixture
@@ -48,6 +49,31 @@ def test_a_backup_and_its_restore(url: str, tmp_path: Path) -> None:
     assert names(url) == ["Acme"]
 
 
+def test_a_backup_harms_no_log(url: str, tmp_path: Path) -> None:
+    """SQLite applies a log to the file that it finds beside it."""
+    with open_accounts(url) as accounts:
+        accounts.create_key("Late", "free")
+        for end in ("-wal", "-shm"):
+            told = refusal(
+                "accounts", "backup", f"{tmp_path}/a.db{end}", "--accounts", url, "--force"
+            )
+            assert "is the accounts file itself" in told
+    (tmp_path / "backup-wal").write_bytes(b"old")
+    told = refusal("accounts", "backup", f"{tmp_path}/backup", "--accounts", url)
+    assert "has an old log beside it" in told
+    assert names(url) == ["Acme", "Late"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="starts a process without standard output")
+def test_a_key_that_cannot_be_printed_is_not_made(url: str) -> None:
+    for command in (("create", "--plan", "free", "--name", "Lost"), ("list",)):
+        arguments = ("accounts", "keys", *command, "--accounts", url)
+        with started(*arguments, stderr=PIPE, preexec_fn=lambda: os.close(1)) as process:
+            _, errors = process.communicate()
+        assert errors.startswith(b"geolookup: standard output is closed; ")
+    assert names(url) == ["Acme"]
+
+
 def test_what_is_no_backup_changes_nothing(url: str, tmp_path: Path) -> None:
     backup, fresh = tmp_path / "backup", tmp_path / "fresh.db"
     run("accounts", "backup", str(backup), "--accounts", url)
@@ -80,7 +106,7 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
     assert key.startswith("geo_live_")
     test_key = run(*create, "--env", "test", "--expires", "9999-12-31").stdout.strip()
     assert test_key.startswith("geo_test_")
-    assert "2020-01-01T00:00:00Z is past" in refusal(*create, "--expires", "2020-01-01")
+    assert "'2020-01-01' is past" in refusal(*create, "--expires", "2020-01-01")
     with open_accounts(at[1], plans) as accounts:
         accounts.admit(key)
         for used_up in (key, test_key):

@@ -22,7 +22,7 @@ from tests.servers import started
 
 #: What a command would spend most of its time to import.
 _IMPORTED = (
-    *("geolookup.cli.enrich_files", "geolookup.files.table_files", "geolookup.files.enrich"),
+    *("geolookup.cli.address_files", "geolookup.files.table_files", "geolookup.files.enrich"),
     *("geolookup.integrity", "geolookup.comparison", "geolookup.history.publishing"),
     *("geolookup_builder.compile", "pyarrow.parquet", "pyarrow.compute", "pyarrow.csv"),
     *("pyarrow.json", "pyarrow.dataset"),

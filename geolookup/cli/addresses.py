@@ -1,4 +1,4 @@
-"""``geolookup explain`` and ``history``: who decided an answer, and when it changed."""
+"""``geolookup lookup``, ``explain`` and ``history``: answers, their sources and their changes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from geolookup.cli import options, say, table_options, text_of
+from geolookup.cli import options, require_output, say, table_options, text_of
 from geolookup.cli.address_input import blocks
+from geolookup.cli.answer_formats import FORMATS, Question
+from geolookup.cli.answers import end, print_answers
 from geolookup.cli.command import command
+from geolookup.cli.options import option
 from geolookup.cli.terminal_text import value_text
 from geolookup.contract.address import effective, parse
 from geolookup.contract.envelope import failure, to_json
 from geolookup.contract.fields import OWN_PREFIX, STORED
+from geolookup.contract.paths import resolve_fields
 from geolookup.contract.special import special_block
 from geolookup.errors import AddressError, PrivateAddressError, short_id
+from geolookup.kernel.lookups import state_of
 
 if TYPE_CHECKING:
     from geolookup.history.timeline import Change, History
@@ -29,17 +34,59 @@ _UNDER = " " * 21
 _PLACE_MEMBERS = ("city_name", "region_name", "country_code", "time_zone")
 
 _UNKNOWN = "unknown"
-_COUNTRY = "location.country_code"
 #: The fields that follow from the country.
 _FOLLOWING = {field.path for field in STORED if not field.source_column}
 #: The width of names.
 _WIDTH = 28
 
 
+@command("lookup")
+@click.argument("addresses", metavar="[IP]...", nargs=-1)
+@options.fields("print", "all")
+@option(
+    "--format",
+    "Format of the answers. [default: table on a terminal, else json]",
+    click.Choice(list(FORMATS)),
+    name="form",
+)
+@option(
+    "--compact/--indent",
+    "JSON with one line per answer, or indented. [default: indented on a terminal]",
+    default=None,
+)
+@option(
+    "--local-time-at INSTANT",
+    "Instant of local times: ISO 8601 with offset, or Unix seconds. [default: now]",
+    options.Parsed(options.instant_in),
+    name="at",
+)
+@table_options.clean
+@options.dataset
+def lookup(addresses: tuple[str, ...], dataset: str | None, **values: Any) -> None:
+    """Print the answer for each IP; `geolookup IP` does the same.
+
+    A terminal gets a table of place, local time, network and prefix, or of the
+    --fields. A pipe gets JSON, one envelope per line. csv has a column for each
+    field; without --fields also error_code. To see the address, name ip in --fields.
+    Without IP, or for -, it reads addresses from standard input, one per line, and
+    prints each answer when its line has arrived. Errors of lines are also on standard
+    error, with the number of the line. Exits with 0 if every answer is a success, 1 if an
+    answer is an error envelope, and 2 for misuse or an unusable dataset.
+
+    Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888 --format json
+    """
+    require_output("answers are written there")
+    form, at, paths = (values.pop(name) for name in ("form", "at", "paths"))
+    with options.open_dataset(dataset) as engine:
+        fields = resolve_fields(paths, state_of(engine).dataset.schema.columns, "--fields") or None
+        failures = print_answers(addresses, Question(engine, fields, **values), form, at)
+    end(addresses, failures, clean=values["clean"])
+
+
 @command("explain")
 @click.argument("addresses", metavar="IP...", nargs=-1, required=True)
 @options.dataset
-@options.as_json("Print one line of JSON for each IP.")
+@option("--json", "Print one line of JSON for each IP.", name="as_json")
 def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> None:
     """Print each layer of the answer for each IP, and the source that decided it.
 
@@ -117,31 +164,23 @@ def _value(values: dict[str, Any]) -> str:
 @options.plain_dataset
 @options.fields("compare", "all")
 @table_options.clean
-@options.as_json("Print one line of JSON for each IP or PREFIX.")
-def history(
-    addresses: tuple[str, ...],
-    dataset: str | None,
-    paths: tuple[str, ...],
-    as_json: bool,
-    clean: bool,
-) -> None:
+@option("--json", "Print one line of JSON for each IP or PREFIX.", name="as_json")
+def history(addresses: tuple[str, ...], dataset: str | None, as_json: bool, **values: Any) -> None:
     """Print each change of the answer for IP in a store, and the sources that decided it.
 
-    The newest change is the first; the first known answer of an IP is printed last. A change
-    begins with the time when its generation came into force. If the country changed, fields
-    that follow from it are left out; --json has them. For a PREFIX such as 8.8.8.0/24
-    there is a change for each range that changed alike. With --as-of the history ends with
-    the generation that was in force then. For -, it reads standard input, one per line.
-    Exits with 1 if an IP is malformed, or private without private own columns, and with 2
-    for misuse or an unusable store.
+    The newest change is the first; the first known answer of an IP is printed last. If the
+    country changed, fields that follow from it are left out; --json has them. For a PREFIX
+    such as 8.8.8.0/24 there is a change for each range that changed alike. For -, it reads
+    standard input, one per line. Exits with 1 if an IP is malformed, or private without
+    private own columns, and with 2 for misuse or an unusable store.
 
     Example: geolookup history 8.8.8.8 --dataset /srv/geo
     """
-    lines = None if as_json else partial(_history_lines, every=bool(paths))
+    lines = None if as_json else partial(_history_lines, every=bool(values["paths"]))
     with options.open_dataset(dataset) as engine:
 
         def answer(address: object) -> History | dict[str, Any]:
-            result = engine.history(address, paths, clean=clean)
+            result = engine.history(address, values["paths"], clean=values["clean"])
             return asdict(result) if as_json else result
 
         _print_each(addresses, answer, lines)
@@ -165,7 +204,7 @@ def _change_lines(change: Change, *, every: bool) -> Iterator[str]:
     yield f"{change.since}  generation {short_id(change.generation)}{addresses}"
     if change.before_until != change.since:
         yield f"  {'unknown from':<{_WIDTH}} {change.before_until}: pruned"
-    hides = not every and _COUNTRY in change.fields
+    hides = not every and "location.country_code" in change.fields
     for layer, changed in change.layers.items():
         for path, pair in changed.fields.items():
             if not (hides and path in _FOLLOWING):
