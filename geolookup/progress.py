@@ -40,7 +40,7 @@ class Progress:
     def stage(self, name: str, then: str = "") -> Iterator[Progress]:
         """Show a stage while the block runs, and the one that comes ``then``.
 
-        A stage inside another is shown in its place until it ends; the same comes next.
+        A stage inside another is shown instead of it until it ends; ``then`` stays the outer one's.
         """
         outer = self._stage, self._next, self._rows, self._bytes
         self._stage, self._next, self._rows, self._bytes = name, then or outer[1], 0, ""
@@ -132,7 +132,7 @@ class Progress:
         return f"{self._stage}  {rows}{self._bytes}{self.seconds:.1f} s{then}"
 
 
-#: A thread that a command starts has none: only one writes the line.
+#: Threads of a command have no progress of their own: one thread writes the line.
 _SILENT = Progress(silent=True)
 _CURRENT: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
@@ -143,7 +143,7 @@ def current() -> Progress:
 
 
 def beside(output: str) -> Progress:
-    """Return the same; silent if the output is ``-``, and standard output is a terminal."""
+    """Return ``current()``; silent if the output is ``-`` and standard output is a terminal."""
     is_terminal = output == "-" and sys.stdout is not None and sys.stdout.isatty()
     return _SILENT if is_terminal else current()
 
