@@ -76,7 +76,7 @@ def publish(as_json: bool, **values: Any) -> None:
 
 @store.command("rollback", short_help="Return to the previous generation.")
 @options.store_object
-@options.signing_keys
+@options.signing_keys()
 @options.as_json
 def rollback(as_json: bool, **values: Any) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
