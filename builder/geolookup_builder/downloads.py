@@ -28,7 +28,7 @@ from geolookup_builder.sources.reading.inputs import members, paths
 from geolookup_builder.sources.reading.reader import CLOCKS_DIFFER
 
 _CHUNK = 1 << 20
-_DOWNLOAD = "download it with 'geolookup update --download-only'"
+_DOWNLOAD = "download it with 'geolookup update RECIPE --download-only'"
 _STATE_DATE = "write the date into the recipe"
 
 

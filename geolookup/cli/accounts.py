@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import fail, options, say
+from geolookup.cli import fail, options, require_output, say
 from geolookup.cli.command import group
 from geolookup.cli.options import option
 from geolookup.cli.terminal_text import print_table
@@ -57,6 +57,7 @@ def create(accounts: str, plans: Path | None, env: str, **values: Any) -> None:
 
     Example: geolookup accounts keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
+    require_output("the key is written there, and nowhere else")
     with open_accounts(accounts, plans) as store:
         click.echo(store.create_key(environment=env, **values))
 

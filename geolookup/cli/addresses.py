@@ -73,7 +73,7 @@ def lookup(addresses: tuple[str, ...], dataset: str | None, **values: Any) -> No
     error, with the number of the line. Exits with 0 if every answer is a success, 1 if an
     answer is an error envelope, and 2 for misuse or an unusable dataset.
 
-    Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
+    Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888 --format json
     """
     require_output("answers are written there")
     form, at, paths = (values.pop(name) for name in ("form", "at", "paths"))

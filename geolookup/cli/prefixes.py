@@ -78,6 +78,8 @@ def prefixes(
     column that is known there, and networks about which nothing is known. If nothing meets
     the conditions, the command writes nothing and exits with 1, unless --allow-empty is set.
 
+    The guide Lists for firewalls shows how each program loads its list.
+
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """
     from geolookup.files.byte_streams import open_output

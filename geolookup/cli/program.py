@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 
 import click
 
@@ -38,8 +39,8 @@ _OWN_MESSAGES = {
 }
 #: A misspelt command; another text may be an address.
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
-#: The similarity of a misspelt command to the command that is meant.
-_SIMILAR = 0.7
+#: The similarity of a misspelt command or option to the one that is meant.
+_SIMILAR, _SIMILAR_OPTION = 0.7, 0.75
 _CHANGES_A_STORE = {"update"}
 
 
@@ -81,7 +82,7 @@ class _Program(Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args[:1] == ["help"]:
             args = [*args[1:], "--help"]
-        elif args == ["version"]:
+        elif args[:1] == ["version"]:
             args = ["--version"]
         if args and args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS:
             problem = _problem(args)
@@ -100,15 +101,16 @@ def _line(error: click.UsageError) -> str:
     if text.endswith("?"):
         return text
     if isinstance(context.command, Group):
-        return f"{text}; 'geolookup {name} --help' lists its commands"
+        return f"{text}; its commands are {', '.join(context.command.list_commands(context))}"
     return f"{text}; example: {getattr(context.command, 'example', '')}"
 
 
 def _wrong(error: click.UsageError, context: click.Context) -> str:
     """Return the problem, to follow the name of the command."""
     if isinstance(error, click.NoSuchOption):
-        near = [name for name in error.possibilities or () if name not in _UNNAMED]
-        return f" has no option {error.option_name}{f'; {suggestion(*near)}' if near else ''}"
+        names = set(error.possibilities or ()) - _UNNAMED
+        near = near_word(error.option_name, names, cutoff=_SIMILAR_OPTION)
+        return f" has no option {error.option_name}{f'; {suggestion(near)}' if near else ''}"
     if isinstance(error, click.MissingParameter):
         # Click names the first one; those that were given are in ``params`` by then.
         missing = [item for item in context.command.params if item.name not in context.params]
@@ -128,11 +130,11 @@ def _shown(parameter: click.Parameter) -> str:
 
 def _problem(args: list[str]) -> str | None:
     """Return why arguments without a command are not those of ``lookup``, and what to run."""
-    first, last = args[0], args[-1]
+    first = args[0]
     if first.startswith("-"):  # options of ``lookup``; "-" is standard input
-        is_command = last in COMMANDS and not args[-2].startswith("-")
-        text = f"options stand after the command, as in: geolookup {last} --help"
-        return text if is_command else None
+        words = (word for before, word in pairwise(args) if not before.startswith("-"))
+        command = next((word for word in words if word in COMMANDS), None)
+        return command and f"options stand after the command, as in: geolookup {command} --help"
     if is_address(first):
         return None
     if os.path.exists(first):  # noqa: PTH110 - unlike pathlib it takes any text
@@ -164,7 +166,8 @@ def _of_path(path: str) -> str:
 @click.group(
     cls=_Program,
     context_settings={"help_option_names": ["-h", "--help"], "color": True},
-    epilog="Also: `geolookup help [COMMAND]...` and `geolookup version`.",
+    epilog="Also: `geolookup help [COMMAND]...` and `geolookup version`.\n\n"
+    'Completion in bash: eval "$(_GEOLOOKUP_COMPLETE=bash_source geolookup)".',
 )
 @click.version_option(geolookup.__version__, prog_name="geolookup")
 def program() -> None:

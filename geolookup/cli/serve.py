@@ -60,7 +60,7 @@ def serve(**values: Any) -> None:
 
     SIGHUP reloads the dataset and the plans. SIGTERM stops the server after the
     requests in progress. `geolookup update --every` beside it keeps a store current.
-    More settings are environment variables: see the guide HTTP.
+    Further settings are environment variables: see docs/operate/http.md.
 
     Example: geolookup serve --accounts sqlite:///accounts.db
     """

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from geolookup.cli import require_output
 from geolookup.errors import line_text
 from geolookup.terminal import own_sequence
 
@@ -175,4 +176,5 @@ def print_table(rows: Iterable[Sequence[str]], names: Sequence[str] = ()) -> Non
     """Print rows under the names of their columns, a line each."""
     import click  # here: ``geolookup IP`` starts without it
 
+    require_output("the table is written there")
     click.echo(Table(names, folds=False).encode((row, False) for row in rows), nl=False)

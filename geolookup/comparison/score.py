@@ -182,7 +182,7 @@ def score(
     if "" in files:
         raise DiffError("the path of a truth is empty", "name a file")
     if rows is not None and len(sides) > 1:
-        raise ValueError(f"rows are of one dataset, not of {len(sides)}; name one")
+        raise ValueError(f"rows need one dataset, not {len(sides)}; name one")
     with TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True) as folder:
         compiled = compile_truth(
             files, truth_format, list(declared.values()), Path(folder, "truth")

@@ -224,7 +224,7 @@ def _read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, tuple[st
         raise TableFileError(path, "its suffix is not a table's", "name it .csv or .parquet")
     names = column_names(file)
     columns = _columns(path, names, own)
-    keys = tuple(columns.values())
+    keys = dict.fromkeys(columns.values(), "")
     with open_table(file, ReadOptions(path, keys, "dropped")) as read:
         rows = pa.Table.from_batches(read.batches(), read.schema).rename_columns(list(columns))
     try:

@@ -202,12 +202,7 @@ def _time(array: pa.Array) -> pa.Array:
 
 def _hex(array: pa.Array) -> pa.Array:
     """Return bytes as hexadecimal digits; one by one, since Arrow has no function for it."""
-    values = (None if value is None else value.hex().encode() for value in array.to_pylist())
-    return pa.array(values, _BYTES)
-
-
-def _duration(array: pa.Array) -> pa.Array:
-    return _cast(array.cast(pa.int64()))  # the number of its unit, such as microseconds
+    return pa.array((value and value.hex() for value in array.to_pylist()), _BYTES)
 
 
 def quoted_json(texts: pa.Array) -> pa.Array:
@@ -260,9 +255,10 @@ _RENDERERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], pa.A
 _RENDERERS = (
     (is_text, _cast, True),
     (_is_plain, _cast, False),
-    (pa.types.is_duration, _duration, False),
+    # The number of its unit, such as microseconds.
+    (_t.is_duration, lambda array: _cast(array.cast(pa.int64())), False),
     (_is_time, _time, True),
     (is_bytes, _hex, True),
     (is_list, _list, False),
-    (pa.types.is_struct, _struct, False),
+    (_t.is_struct, _struct, False),
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
@@ -32,12 +32,11 @@ from geolookup.files.row_streams import (
     ReadOptions,
     Rows,
     WriteOptions,
+    begin_text,
     check_columns,
-    check_kind,
     holds_address,
 )
-from geolookup.files.text_blocks import TextError, read_full, record_blocks
-from geolookup.filesystem.signatures import START_BYTES
+from geolookup.files.text_blocks import TextError, record_blocks
 
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _ROW = re.compile(r"Row #(\d+)")
@@ -86,10 +85,9 @@ def read_delimited(stream: InputStream, options: ReadOptions, delimiter: str) ->
 
 
 def _blocks(plain: Any, name: str, delimiter: str) -> Iterator[bytes]:
-    begun = read_full(plain, START_BYTES)
+    begun = begin_text(plain, name, "CSV")
     if not begun:
         raise TableFileError(name, "is empty", "write at least a header")
-    check_kind(name, begun, "CSV")
     return (block for _, block in record_blocks(plain, BLOCK, delimiter, begun=begun))
 
 
@@ -121,7 +119,7 @@ class _Parser:
     """Parses blocks of whole records."""
 
     def __init__(
-        self, names: list[str], keys: tuple[str, ...], others: Others, delimiter: str, header: bool
+        self, names: list[str], keys: Iterable[str], others: Others, delimiter: str, header: bool
     ) -> None:
         self._delimiter, self._has_header = delimiter, header
         self._is_typed, self._has_lines = others == "typed", others == "as_is"
@@ -129,7 +127,7 @@ class _Parser:
         # Arrow receives numbers as names: a name can occur twice.
         self._numbers = [str(at) for at in range(len(names))]
         self._keys = [names.index(key) for key in keys]
-        columns = names if self._is_typed else keys
+        columns = names if self._is_typed else list(keys)
         self.schema = pa.schema([(name, self._kind) for name in columns])
         if self._has_lines:
             self.schema = self.schema.append(pa.field(LINE, pa.large_binary()))

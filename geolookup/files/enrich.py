@@ -223,11 +223,11 @@ def enrich_file(
     """
     is_streamed = target.path == STANDARD and not sys.stdout.seekable()  # to a pager, for example
     counts, progress = Counts(), Progress(silent=is_streamed)
-    keys, write = options.keys(), _writer(target)
+    write = _writer(target)
     is_same = source.format is target.format
     others: Others = "as_is" if is_same else "typed"
     name, delimiter = input_name(source.path), options.delimiter
-    read_options = ReadOptions(name, (*keys,), others, delimiter, options.header, key_options=keys)
+    read_options = ReadOptions(name, options.keys(), others, delimiter, options.header)
     pa.set_cpu_count(cores())  # Arrow's own threads
     with open_table(source, read_options) as rows:
         with explain_errors(name, rows.format_name), row_errors():

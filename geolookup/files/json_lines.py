@@ -35,7 +35,6 @@ from geolookup.files.text_blocks import TextError
 
 #: Bytes of a block; the first one decides the columns.
 _BLOCK = 1 << 22
-_ROW = re.compile(r"in row (\d+)")
 _KEY = re.compile(r"Column\(/(.+?)\)")
 #: Arrow crashes when it infers types of great depth; this is its own limit for IPC files.
 _DEEPEST = 64
@@ -91,7 +90,7 @@ def _texts(columns: Iterable[pa.Field]) -> Iterator[pa.Field]:
         yield column.with_type(kind)
 
 
-def _types_of_members(lines: Lines, keys: tuple[str, ...]) -> dict[str, pa.DataType | None]:
+def _types_of_members(lines: Lines, keys: Iterable[str]) -> dict[str, pa.DataType | None]:
     """Return the types of members by path, of as many lines as show a value of each key."""
     types: dict[str, pa.DataType | None] = {}
     for number, text in zip(lines.numbers, lines.texts, strict=True):
@@ -210,7 +209,7 @@ def _error(
     for number, text in zip(lines.numbers, lines.texts, strict=True):
         if _object(text.as_py()) is None:
             return _no_object(number)
-    row, key = _ROW.search(str(cause)), _KEY.search(str(cause))
+    key = _KEY.search(str(cause))
     member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
     problem = f"{member} changes its type, occurs twice or is malformed"
 
@@ -222,7 +221,7 @@ def _error(
         return False
 
     # Arrow states no row of a value that it cannot convert: it ends the fewest refused lines.
-    at = int(row[1]) if row else bisect_left(range(1, len(lines.texts)), True, key=is_refused)
+    at = bisect_left(range(1, len(lines.texts)), True, key=is_refused)
     return TextError(problem, "write each once, with one type", int(lines.numbers[at]))
 
 

@@ -16,9 +16,8 @@ import pyarrow as pa
 
 from geolookup.dataset.intervals import I64, U8, Bools
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.row_streams import Block, ReadOptions, Rows, check_columns, check_kind
-from geolookup.files.text_blocks import line_blocks, read_full
-from geolookup.filesystem.signatures import START_BYTES
+from geolookup.files.row_streams import Block, ReadOptions, Rows, begin_text, check_columns
+from geolookup.files.text_blocks import line_blocks
 
 #: Bytes of a block: its columns fit into a core's cache.
 BLOCK = 1 << 21
@@ -92,14 +91,13 @@ def line_blocks_of(
     stream: InputStream, name: str, size: int = BLOCK
 ) -> Iterator[tuple[int, bytes]]:
     """Return blocks of whole lines of a stream, each with the number of its first line."""
-    begun = read_full(stream.plain, START_BYTES)
-    check_kind(name, begun, "text")
+    begun = begin_text(stream.plain, name, "text")
     return line_blocks(stream.plain, size, begun=begun)
 
 
 def read_list(stream: InputStream, options: ReadOptions) -> Rows:
     """Return a list of addresses as one column, named by the first key; it need not be UTF-8."""
-    column = options.keys[0] if options.keys else "ip"
+    column = next(iter(options.keys), "ip")
     check_columns(options, [column])
     schema = pa.schema([(column, pa.large_string())])
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.address import is_address
 from geolookup.errors import ContractError, TableFileError, near_match
-from geolookup.files.text_blocks import TextError
+from geolookup.files.text_blocks import TextError, read_full
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 from geolookup.filesystem.unpacking import DAMAGE
 from geolookup.parallel import in_order
@@ -52,12 +52,12 @@ class ReadOptions:
     """How to read a file."""
 
     name: str  # of the file, for messages
-    keys: tuple[str, ...]  # the columns that must exist, or paths such as ``request.ip``
+    #: the columns that must exist, or paths such as ``request.ip``, and the options that name them
+    keys: Mapping[str, str]
     others: Others
     delimiter: str | None = None  # None: the format's own
     header: bool = True  # of CSV: whether the first row names the columns
     log_fields: tuple[str, ...] = ()  # of logs: further columns after the keys
-    key_options: Mapping[str, str] = field(default_factory=dict)  # the option that names a key
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +169,11 @@ def holds_address(cell: str) -> bool:
 
 def check_columns(options: ReadOptions, names: list[str]) -> None:
     """Raise TableFileError if a key is not the name of exactly one column."""
-    for key in options.keys:
+    for key, option in options.keys.items():
         if names.count(key) > 1:
             problem, remedy = f"several columns are named {key!r}", "rename the others"
             raise TableFileError(options.name, problem, remedy)
         if key not in names:
-            option = options.key_options.get(key, "")
             others = _OF_DELIMITERS if len(names) == 1 else ()
             if option and (delimiter := next((one for one in others if one in names[0]), None)):
                 # "id;ip" was read as one name.
@@ -226,11 +225,13 @@ def explain_errors(name: str, format_name: str, passed: Callable[[], int] = int)
         raise TableFileError(name, problem, "is it whole?") from error
 
 
-def check_kind(name: str, start: bytes, format_name: str) -> None:
-    """Raise TableFileError if a text begins like another kind of file."""
-    kind = looks_like(start[:START_BYTES])
+def begin_text(stream: Any, name: str, format_name: str) -> bytes:
+    """Return the first bytes of a text; TableFileError if it begins like another kind of file."""
+    begun = read_full(stream, START_BYTES)
+    kind = looks_like(begun)
     if kind is not None:
         raise TableFileError(name, f"this looks like {kind.name}, not {format_name}", kind.remedy)
+    return begun
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:

@@ -233,11 +233,15 @@ def _count_rows(
 ) -> None:
     invalid = InvalidRows(rows.stream.name, column.name, column.clean, rows.is_log)
     before = summary.addresses
-    has_statuses = times is not None and rows.is_log and STATUS in rows.schema.names
+    own = {*rows.schema.names} & {*LOG_FIELDS} if rows.is_log and times is not None else set()
+    time_name = times.name if times is not None else None
+    time_name = time_name or (TIME if TIME in own else None)
 
     def columns(batch: pa.RecordBatch) -> tuple[pa.Array, Instants | None, pa.Array | None]:
-        instants = None if times is None else _instants(rows, batch, times)
-        statuses = batch.column(STATUS) if has_statuses else None
+        instants = None
+        if times is not None and time_name is not None:
+            instants = instants_of(unix_seconds(column_at(batch, time_name), times.zone))
+        statuses = batch.column(STATUS) if STATUS in own else None
         return column_at(batch, column.name), instants, statuses
 
     for addresses, instants, statuses in rows.run(columns):
@@ -247,12 +251,3 @@ def _count_rows(
         invalid.add(addresses, pa.array(is_invalid))
         progress.show(summary.addresses, rows.fraction(summary.addresses - before))
     summary.notes += [*invalid.notes(), *rows.notes()]
-
-
-def _instants(rows: Rows, batch: pa.RecordBatch, times: TimeColumn) -> Instants | None:
-    """Return the instants of the rows of a batch; None if the file has none."""
-    log_time = rows.schema.field(TIME).type if TIME in rows.schema.names else pa.null()
-    has_times = rows.is_log and pa.types.is_timestamp(log_time)
-    if times.name is None and not has_times:
-        return None
-    return instants_of(unix_seconds(column_at(batch, times.name or TIME), times.zone))

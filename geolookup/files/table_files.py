@@ -172,9 +172,7 @@ def open_addresses(
     TableFileError for a missing column, and if the type of the first holds no addresses.
     """
     name, keys = input_name(file.path), {column.name: IP_COLUMN, **(more or {})}
-    options = ReadOptions(
-        name, (*keys,), "dropped", column.delimiter, column.header, log_fields, keys
-    )
+    options = ReadOptions(name, keys, "dropped", column.delimiter, column.header, log_fields)
     with open_table(file, options) as rows:
         try:
             check_type(column_at(rows.schema.empty_table(), column.name).type)
@@ -185,5 +183,5 @@ def open_addresses(
 
 def column_names(file: TableFile) -> list[str]:
     """Return the names of the columns; raises TableFileError if the file cannot be read."""
-    with open_table(file, ReadOptions(file.path, (), "typed")) as rows:
+    with open_table(file, ReadOptions(file.path, {}, "typed")) as rows:
         return list(rows.schema.names)

@@ -78,7 +78,8 @@ def _blocks(
         if end:
             block, pending = pending[:end], pending[end:]
             yield line, block
-            line += lines_in(block)
+            # Without a line feed, carriage returns end lines.
+            line += block.count(b"\n") or block.count(b"\r")
         elif len(pending) > longest:
             problem = f"a line or record of more than {longest:,} bytes"
             remedy = _SHORTEN if is_open else _CHECK_FORMAT
@@ -98,11 +99,6 @@ def read_full(stream: Any, size: int, begun: bytes = b"") -> bytes:
         parts.append(part)
         missing -= len(part)
     return b"".join(parts)  # a single part is returned itself
-
-
-def lines_in(text: bytes) -> int:
-    """Return the number of line ends in a text: line feeds, or carriage returns without any."""
-    return text.count(b"\n") or text.count(b"\r")
 
 
 def _end_of_lines(text: bytes, before: int | None = None) -> int:

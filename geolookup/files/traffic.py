@@ -67,8 +67,8 @@ class Traffic:
         self._kind_of = pc.if_else(is_hosting, 0, 1).fill_null(2).to_numpy().astype(np.int64)
         self.statuses = np.zeros((len(self.countries) + 1, len(STATUSES)), np.int64)
         self.hosting = np.zeros((len(self.countries) + 1, len(HOSTING)), np.int64)
-        #: distinct addresses of 16 bytes, and further ones that may repeat
-        self._distinct, self._waiting = pa.array([], _ADDRESS), [pa.array([], _ADDRESS)]
+        #: addresses of 16 bytes: distinct ones, and then those of blocks that may repeat
+        self._addresses = [pa.array([], _ADDRESS)]
         self.times = Times(state)
 
     def add(
@@ -101,15 +101,15 @@ class Traffic:
         low = np.where(parsed.family == 4, parsed.low | _MAPPED, parsed.low)
         halves = np.stack([parsed.high, low], axis=1).astype(">u8")
         buffers = [None, pa.py_buffer(halves)]
-        self._waiting.append(pa.Array.from_buffers(_ADDRESS, len(halves), buffers).unique())
-        if sum(map(len, self._waiting)) > max(_WAITING, len(self._distinct)):
+        self._addresses.append(pa.Array.from_buffers(_ADDRESS, len(halves), buffers).unique())
+        before, *further = map(len, self._addresses)
+        if sum(further) > max(_WAITING, before):
             self.distinct()
 
     def distinct(self) -> int:
         """Return the number of distinct addresses; an IPv4-mapped one is the IPv4 address."""
-        self._distinct = pc.unique(pa.chunked_array([self._distinct, *self._waiting]))
-        self._waiting.clear()
-        return len(self._distinct)
+        self._addresses = [pc.unique(pa.chunked_array(self._addresses))]
+        return len(self._addresses[0])
 
 
 class Times:
@@ -144,7 +144,8 @@ class Times:
         table = pa.concat_tables([self._counts, fresh])
         starts = table["start"].to_numpy() // self._period * self._period
         table = table.set_column(0, "start", pa.array(starts)).group_by([*_KEYS])
-        self._counts = table.aggregate([("requests", "sum")]).rename_columns(fresh.column_names)
+        sums = table.aggregate([("requests", "sum")]).select([*_KEYS, "requests_sum"])
+        self._counts = sums.rename_columns(fresh.column_names)
 
     @property
     def requests(self) -> int:

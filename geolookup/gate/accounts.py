@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Self
 from unicodedata import normalize
 
-from geolookup.errors import AccountsError
+from geolookup.errors import AccountsError, PlansError, near_match
 from geolookup.gate import audit, keys
 from geolookup.gate.account_store import (
     SECOND,
@@ -23,7 +23,7 @@ from geolookup.gate.account_store import (
     unknown_store,
 )
 from geolookup.gate.admissions import Admissions
-from geolookup.gate.plans import Plans, is_name, name_problem, read_plans
+from geolookup.gate.plans import Plan, is_name, name_problem, read_plans
 from geolookup.gate.sqlite import SQLiteStore
 from geolookup.gate.store_health import Probes, Report
 
@@ -36,7 +36,7 @@ class Accounts(Admissions):
     cannot be used.
     """
 
-    def __init__(self, store: Store, plans: Plans) -> None:
+    def __init__(self, store: Store, plans: Mapping[str, Plan]) -> None:
         super().__init__(store, plans)
         _alive.add(self)
 
@@ -54,7 +54,9 @@ class Accounts(Admissions):
         for an environment other than live and test, a name that is empty, too long or has
         control characters, or an account that has another plan.
         """
-        self.plans.by_name(plan)
+        if plan not in self.plans:
+            hint = near_match(plan, self.plans)
+            raise PlansError(f"no plan {plan!r}; {hint} (a plans file can add more)")
         name = normalize("NFC", name)  # a keyboard may write ü as two characters: the same account
         ends = None if expires is None else expires * SECOND
         _check_new(name, environment, ends)

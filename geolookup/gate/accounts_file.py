@@ -23,7 +23,7 @@ from geolookup.gate.accounts_schema import PAGE, check_version, is_empty
 #: of some 10,000, for up to a tenth of a second. SQLite's own 1,000 would cost a tenth of all time.
 _CHECKPOINT = 32_000
 #: The write-ahead log and its index, by the end of their names.
-_LOG = ("-wal", "-shm")
+LOG = ("-wal", "-shm")
 #: The option of a URL, and the mode of SQLite.
 _SYNCHRONOUS = {"": "normal", "synchronous=normal": "normal", "synchronous=full": "full"}
 _Inode = tuple[int, int] | None
@@ -61,7 +61,7 @@ class AccountsFile:
                 raise self.unusable("was replaced while it was opened")
             stack.pop_all()
         real = os.path.realpath(self.path)  # SQLite follows a link before it adds the end
-        self._opened, self._log = inode, {real + end: _inode(real + end) for end in _LOG}
+        self._opened, self._log = inode, {real + end: _inode(real + end) for end in LOG}
         return db
 
     def current(self, *, create: bool = False) -> bool:

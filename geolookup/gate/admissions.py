@@ -11,7 +11,7 @@ its rate, reaches the store once a second.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hmac import compare_digest
 from itertools import chain, repeat
 from threading import Lock
@@ -35,7 +35,7 @@ from geolookup.gate.account_store import (
     Requests,
     Store,
 )
-from geolookup.gate.plans import Plan, Plans
+from geolookup.gate.plans import Plan
 
 #: Maximum numbers of cached keys and of cached refusals; beyond it the cache is cleared. A worker
 #: answers fewer requests in a second: a flood of different keys clears no refusal before its time.
@@ -86,7 +86,7 @@ class _CachedKey(NamedTuple):
 class Admissions:
     """The admissions of a process. Safe to use from many threads."""
 
-    def __init__(self, store: Store, plans: Plans) -> None:
+    def __init__(self, store: Store, plans: Mapping[str, Plan]) -> None:
         self.plans = plans
         self._store = store
         self._begin()

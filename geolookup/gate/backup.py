@@ -17,7 +17,7 @@ from geolookup.errors import AccountsError, OutputError
 from geolookup.filesystem.atomic import check_file, staged_file
 from geolookup.gate import audit
 from geolookup.gate.account_store import Entry
-from geolookup.gate.accounts_file import AccountsFile
+from geolookup.gate.accounts_file import LOG, AccountsFile
 from geolookup.gate.accounts_schema import check_content, check_schema, create_tables, is_empty
 from geolookup.gate.sqlite_admission import transaction
 
@@ -37,14 +37,16 @@ def back_up(url: str, output: Path, *, force: bool = False) -> str:
     """Write the accounts of ``sqlite:///PATH`` to one file, mode 0600; return its content as text.
 
     Raises AccountsError for accounts that cannot be read, or that ``restore`` would refuse;
-    OutputError for a file that exists (unless ``force``), is the accounts file itself, or cannot
-    be written.
+    OutputError for a file that exists (unless ``force``), is the accounts file itself or its log,
+    has a log beside it, or cannot be written.
     """
     live = AccountsFile(url)
     check_file(output, force=force)
     with _errors_of(live.path, _LIVE), closing(live.open(create=False)) as source:
-        if output.exists() and output.samefile(live.path):
+        if any(_is_same(output, live.path + end) for end in ("", *LOG)):
             raise OutputError(output, "is the accounts file itself", "name another file")
+        if os.path.lexists(f"{output}-wal"):  # SQLite would apply it to the backup
+            raise OutputError(output, "has an old log beside it, -wal", "name another file")
         with (
             staged_file(output, 0o600, force=force) as fresh,
             closing(sqlite3.connect(fresh)) as target,
@@ -52,6 +54,10 @@ def back_up(url: str, output: Path, *, force: bool = False) -> str:
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
             return check_content(target)
+
+
+def _is_same(output: Path, other: str) -> bool:
+    return output.exists() and os.path.exists(other) and output.samefile(other)  # noqa: PTH110
 
 
 def restore(url: str, backup: Path) -> str:

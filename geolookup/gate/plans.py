@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from reprlib import repr as short_repr
 from typing import Any, NamedTuple, TypeGuard
 
-from geolookup.errors import PlansError, line_text, near_match
+from geolookup.errors import PlansError, line_text
 from geolookup.filesystem import open_regular
 
 #: A clock of microseconds cannot resolve more.
@@ -44,24 +44,13 @@ BUILT_IN = {
 }
 
 
-class Plans(dict[str, Plan]):
-    """Plans by name."""
-
-    def by_name(self, name: str) -> Plan:
-        """Return a plan by name; PlansError if it is unknown."""
-        if name not in self:
-            hint = near_match(name, self)
-            raise PlansError(f"no plan {name!r}; {hint} (a plans file can add more)")
-        return self[name]
-
-
-def read_plans(path: str | PathLike[str] | None = None) -> Plans:
+def read_plans(path: str | PathLike[str] | None = None) -> dict[str, Plan]:
     """Return the built-in plans and the plans of a TOML file, in tables ``[plan.NAME]``.
 
     ``rate`` is an integer from 1 to 1,000,000, in requests per second; ``quota`` an
     integer number of requests, absent for unlimited. Raises PlansError.
     """
-    plans = Plans(BUILT_IN)
+    plans = dict(BUILT_IN)
     if path is not None:
         file = fspath(path)
         content = _content(file)

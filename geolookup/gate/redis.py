@@ -170,8 +170,9 @@ class RedisStore(RedisServer):
         super().__init__(url)
         self._own_clock = clock
         self._ahead: int | None = None  # microseconds: the server's clock less this machine's
+        scripts = (_ADMIT_SCRIPT, _FIND_SCRIPT, _ADD_SCRIPT, _REVOKE_SCRIPT, _COUNT_SCRIPT)
         self._admit, self._find, self._add, self._revoke, self._count = map(
-            self.script, (_ADMIT_SCRIPT, _FIND_SCRIPT, _ADD_SCRIPT, _REVOKE_SCRIPT, _COUNT_SCRIPT)
+            self._client.register_script, scripts
         )
 
     def now(self) -> int:

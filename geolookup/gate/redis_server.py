@@ -68,10 +68,6 @@ class RedisServer:
         self.name = _without_password(self._client)
         self._outage = Outage(_REMEMBERED)
 
-    def script(self, text: str) -> Script:
-        """Return a script, to be loaded when it first runs."""
-        return self._client.register_script(text)
-
     def run(self, script: Script, keys: Sequence[str] = (), arguments: Sequence[Any] = ()) -> Any:
         """Run a script; return its reply."""
         self._outage.check()

@@ -63,7 +63,7 @@ class Application:
         access_log: bool = False,
     ) -> None:
         self._lookups, self._proxies, self._slot = lookups, proxies, slot
-        self._gate = GroupCommit[Arrival](accounts, self._answer_decided)
+        self._gate: GroupCommit[Arrival] = GroupCommit(accounts, self._answer_decided)
         self._origins, self._access_log = origins, access_log
         #: Send ``Connection: close``, for clients to connect elsewhere.
         self.draining = False

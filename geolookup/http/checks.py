@@ -6,6 +6,7 @@ import logging
 import socket
 
 import geolookup
+from geolookup.contract.address import is_address
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
@@ -24,6 +25,8 @@ def check(settings: Settings) -> None:
         raise SettingsError("TLS needs both; give --tls-certificate and --tls-key")
     allow_connections(settings.connections)
     _check_stores(settings)
+    if not is_address(settings.host):
+        raise SettingsError(f"--host {settings.host!r}: write an IP address, like 127.0.0.1 or ::")
     # Granian lets several servers share a port, so a second one started by mistake would receive
     # half of the requests.
     bound(settings.host, settings.port, f"{settings.host} port {settings.port}").close()
@@ -53,7 +56,8 @@ def bound(host: str, port: int, name: str) -> socket.socket:
         # Else connections in TIME_WAIT, of a server that has ended, would occupy the port.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-    except OSError as error:
+    except (OSError, TypeError) as error:  # TypeError: not a name of a host
         listener.close()
-        raise SettingsError(f"{name}: {error.strerror or error}; choose another") from None
+        problem = getattr(error, "strerror", None) or error
+        raise SettingsError(f"{name}: {problem}; choose another") from None
     return listener

@@ -45,10 +45,15 @@ _PREFLIGHT: tuple[Header, ...] = (
 class Origins:
     """The origins whose pages may read answers; ``*`` is any. Raises SettingsError."""
 
-    def __init__(self, origins: Iterable[str], *, setting: str = "--cors") -> None:
-        texts = [_legal_origin(origin, setting) for origin in origins]
-        self._is_any = ANY in texts
-        self._known = frozenset(texts)
+    def __init__(self, origins: Iterable[str]) -> None:
+        self._known = frozenset(origins)
+        self._is_any = ANY in self._known
+        for origin in self._known - {ANY}:
+            if _ORIGIN.fullmatch(origin) is None:
+                raise SettingsError(
+                    f"--cors {origin!r} is not an origin; write it as browsers do, like {_EXAMPLE}:"
+                    " in lower case, without the usual port, a path or a slash at the end"
+                )
 
     def headers(self, request: Headers) -> list[Header]:
         """Return the headers that every answer to a request gets."""
@@ -71,12 +76,3 @@ class Origins:
         """Return the origin of a request if it is one of ours, written exactly so."""
         origin = only_line(request, "origin")
         return origin if origin in self._known else None
-
-
-def _legal_origin(origin: str, setting: str) -> str:
-    if origin == ANY or _ORIGIN.fullmatch(origin):
-        return origin
-    raise SettingsError(
-        f"{setting} {origin!r} is not an origin; write it as browsers do, like {_EXAMPLE}:"
-        " in lower case, without the usual port, a path or a slash at the end"
-    )

@@ -23,10 +23,11 @@ def structure(tables: DatasetTables) -> Iterator[DatasetError]:
     for name, column, target in _row_numbers(tables):
         yield from _below(tables, name, column, tables.rows(target), f"outside {target}")
     sources = len(tables.manifest.metadata().sources)
+    outside = f"of {count_text(sources, 'source')}"
     for name in fmt.PROVENANCE.values():
         stored = tables.batches[name].schema.names
         for layer in (layer for layer in tables.manifest.schema.layers if layer in stored):
-            yield from _below(tables, name, layer, sources + 1, f"of {sources} sources")
+            yield from _below(tables, name, layer, sources + 1, outside)
     yield from _jump(tables)
     yield from _sparse_index(tables)
     yield from _unknown_rows(tables)

@@ -44,7 +44,7 @@ def test_the_dataset_does_not_tell_when_or_whence_it_was_fetched(tmp_path: Path)
 def test_offline_takes_what_is_there(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
         source = f'path = "{site.url}/a.csv"'
-        remedy = "download it with 'geolookup update --download-only'"
+        remedy = "download it with 'geolookup update RECIPE --download-only'"
         text = f"{site.url}/a.csv: not in the cache at {tmp_path / 'cache'}"
         assert failing(tmp_path, source, offline=True) == f"{text}; {remedy}"
         built(tmp_path, source)

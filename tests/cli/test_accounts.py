@@ -5,12 +5,13 @@ import os
 import pwd
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from geolookup.errors import InvalidKeyError, QuotaError
 from geolookup.gate import open_accounts
-from tests.cli.program import refusal, refused, run
+from tests.cli.program import refusal, refused, run, started
 
 
 @pytest.fixture
@@ -45,6 +46,31 @@ def test_a_backup_and_its_restore(url: str, tmp_path: Path) -> None:
     for part in tmp_path.glob("a.db*"):
         part.rename(tmp_path / f"old-{part.name}")
     assert run("accounts", "restore", backup, "--accounts", url).returncode == 0
+    assert names(url) == ["Acme"]
+
+
+def test_a_backup_harms_no_log(url: str, tmp_path: Path) -> None:
+    """SQLite applies a log to the file that it finds beside it."""
+    with open_accounts(url) as accounts:
+        accounts.create_key("Late", "free")
+        for end in ("-wal", "-shm"):
+            told = refusal(
+                "accounts", "backup", f"{tmp_path}/a.db{end}", "--accounts", url, "--force"
+            )
+            assert "is the accounts file itself" in told
+    (tmp_path / "backup-wal").write_bytes(b"old")
+    told = refusal("accounts", "backup", f"{tmp_path}/backup", "--accounts", url)
+    assert "has an old log beside it" in told
+    assert names(url) == ["Acme", "Late"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="starts a process without standard output")
+def test_a_key_that_cannot_be_printed_is_not_made(url: str) -> None:
+    for command in (("create", "--plan", "free", "--name", "Lost"), ("list",)):
+        arguments = ("accounts", "keys", *command, "--accounts", url)
+        with started(*arguments, stderr=PIPE, preexec_fn=lambda: os.close(1)) as process:
+            _, errors = process.communicate()
+        assert errors.startswith(b"geolookup: standard output is closed; ")
     assert names(url) == ["Acme"]
 
 

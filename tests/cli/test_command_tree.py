@@ -14,6 +14,11 @@ from tests.internals.cli import COMMANDS, SECTIONS, program
 
 ALL = dict(tree())
 EXAMPLES = {name: f"example: {command.example}" for name, command in ALL.items()}
+COMMANDS_OF = {
+    name: f"its commands are {', '.join(command.commands)}"
+    for name, command in ALL.items()
+    if isinstance(command, click.Group)
+}
 
 
 def invoke(*args: str) -> Result:
@@ -78,6 +83,9 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
         ("store generations --zzz", "store generations has no option --zzz; {store generations}"),
         ("build --outptu x", "build has no option --outptu; did you mean '--output'?"),
         ("8.8.8.8 --zzz", "lookup has no option --zzz; {lookup}"),
+        ("8.8.8.8 --json", "lookup has no option --json; {lookup}"),
+        ("store prune --store x", "store prune has no option --store; {store prune}"),
+        ("-d x lookup 8.8.8.8", "options stand after the command, as in: geolookup lookup --help"),
         ("info --keep 3", "info has no option --keep; {info}"),
         ("info 1.2.3.4 ::1", "info: too many arguments; {info}"),
         (
@@ -90,8 +98,8 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
             "accounts plans: Option '--plans' requires an argument; {accounts plans}",
         ),
         (
-            "store prnue",
-            "store: no such command; 'geolookup store --help' lists its commands",
+            "accounts keys revok",
+            "accounts keys: no such command; its commands are create, list, revoke",
         ),
         ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
         ("Prune", "no command 'Prune'; did you mean 'store prune'?"),
@@ -118,7 +126,7 @@ def test_a_wrong_option_leads_to_no_other_command() -> None:
     }
     every = set().union(*options.values())
     for typed, own in options.items():
-        ends = {f"'geolookup {typed} --help' lists its commands", EXAMPLES[typed]}
+        ends = {COMMANDS_OF.get(typed), EXAMPLES[typed]}
         for option in sorted(name for name in every - own if name.startswith("--")):
             done = invoke(*typed.split(), option)
             begin = f"geolookup: {typed} has no option {option}; "
@@ -137,7 +145,7 @@ def test_a_misspelt_command_leads_to_none_that_changes_a_store() -> None:
 def test_help_and_the_version_are_also_commands() -> None:
     for name in ("", "lookup", "store", "store prune", "accounts keys list"):
         assert run("help", *name.split()).stdout == run(*name.split(), "--help").stdout
-    assert run("version").stdout == run("--version").stdout
+    assert run("version").stdout == run("version", "--help").stdout == run("--version").stdout
     assert "no command 'lokup'" in refusal("help", "lokup")
 
 

@@ -92,7 +92,7 @@ def test_traffic_weighs(pair: tuple[str, str], truth: str, tmp_path: Path) -> No
 def test_rows_of_a_score(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:
     output = str(tmp_path / "rows.jsonl")
     for sides, options, told in (
-        (pair, ("--rows", output), "--rows are of one dataset, not of 2; name one"),
+        (pair, ("--rows", output), "--rows need one dataset, not 2; name one"),
     ):
         done = run("score", *sides, "--truth", truth, *options)
         assert (done.returncode, done.stdout) == (2, "")

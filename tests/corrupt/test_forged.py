@@ -64,7 +64,7 @@ STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.ZONE, "zone", put(1, "../../etc/hosts"), "row 1: not the name of a time zone"),
     (fmt.ZONE, "zone", put(1, "A" * 65), "row 1: not the name of a time zone"),
     (V4, "start", swap(1, 2), "row 2: not greater than the row before"),
-    (V4, "location", put(1, 2), "row 1: of 1 sources"),
+    (V4, "location", put(1, 2), "row 1: of 1 source"),
     (V6, "start_high", put(0, 1), "row 0: the first interval does not begin at 0"),
     (fmt.LOCATION, "json", put(2, "null"), "row 2: not 7 texts"),
     (fmt.COUNTRY, "json", put(1, "null\n" * 17), "row 1: not 17 texts"),

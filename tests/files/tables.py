@@ -70,13 +70,10 @@ def packed(data: bytes, suffix: str) -> bytes:
 
 def unpacked(path: Path) -> bytes:
     data = path.read_bytes()
-    if path.suffix == ".xz":
-        return lzma.decompress(data)
-    codec = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}.get(path.suffix)
+    codec = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
     if codec is None:
         return data
-    result: bytes = pa.CompressedInputStream(pa.BufferReader(data), codec).read()
-    return result
+    return bytes(pa.CompressedInputStream(pa.BufferReader(data), codec).read())
 
 
 def written(made: pa.Table, kind: str) -> bytes:

@@ -216,8 +216,8 @@ def test_what_no_key_is_made_for(worker: Open) -> None:
     for expires in (10**12, -(10**12)):
         with pytest.raises(ValueError, match="years 1 to 9999"):
             accounts.create_key("Acme", "free", expires=expires)
-    with pytest.raises(errors.PlansError, match="no plan 'none'"):
-        accounts.create_key("x", "none")
+    with pytest.raises(errors.PlansError, match="no plan 'fre'; did you mean 'free'"):
+        accounts.create_key("x", "fre")
     assert len(accounts.keys()) == len(accounts.log()) == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -51,7 +52,12 @@ def test_a_turn_is_as_its_requests_one_by_one(
     for later, keys in turns:
         clock.now += later
         actual = together(gate, [first.get(key, key) for key in keys])
-        assert actual == outcomes(accounts, [second.get(key, key) for key in keys])
+        expected = outcomes(accounts, [second.get(key, key) for key in keys])
+        if accounts.remote:  # a new key waits, and another key of its account comes first
+            of = [str(key).partition(",")[0] for key in keys]
+            assert Counter(zip(of, actual, strict=True)) == Counter(zip(of, expected, strict=True))
+        else:
+            assert actual == expected
     clock.now += 10 * SECOND
     rows = [row for row in accounts.usage() if row.name.endswith(stamp)]
     assert [row.used for row in rows[::2]] == [row.used for row in rows[1::2]]

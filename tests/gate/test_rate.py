@@ -142,12 +142,11 @@ def test_a_high_rate_is_exact_and_keeps_few_runs(
             assert db.execute("SELECT count(*) FROM run").fetchone()[0] < 500 + 64
 
 
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # Redis has its own backups
 def test_after_a_restore_no_request_is_recent(
     worker: Open, url: str, tmp_path: Path, clock: FakeClock
 ) -> None:
     accounts = worker()
-    if accounts.remote:
-        pytest.skip("Redis has its own backups")
     number, plan = account(accounts), Plan("p", 2, 5)
     assert accounts.store.admit([Requests(number, plan, 3)]) == [(2, clock.now + SECOND)]
     back_up(url, tmp_path / "backup")

@@ -74,6 +74,8 @@ def test_refusals_at_the_start(own_store: Store, server: Server, tmp_path: Path)
         (("--accounts", "a.db"), "accounts: not the URL of a store; write sqlite:///PATH"),
         ((*good, "--trusted-proxy", "x"), "--trusted-proxy 'x'"),
         ((*good, "--admin", "x"), "--admin 'x'"),
+        ((*good, "--admin", "é..x:1"), "--admin é..x:1: "),
+        ((*good, "--host", "localhost"), "--host 'localhost': write an IP address"),
         ((*good, "--tls-certificate", nothing), "--tls-key"),
         ((*good, "--tls-certificate", plans, "--tls-key", plans), "not a certificate"),
         ((*good, "--port", str(server.port)), f"port {server.port}: "),  # of another server

@@ -135,7 +135,7 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         )
     ],
     ("ip2region", "a.txt"): [
-        ("", REGIONS.replace("|", ","), "a.txt:1: 1 columns, but ip2region regions has 7"),
+        ("", REGIONS.replace("|", ","), "a.txt:1: 1 column, but ip2region regions has 7"),
         ("", "5.1.0.0|5.1.3.255|中国|浙江省|杭州市|电信\n", "a.txt:1: 6 columns"),
         ("", "a|b|c|d|e|f|g\n", "a.txt:1: 'a' is not a valid start"),
     ],
@@ -143,7 +143,7 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("", PROXIES["a.csv"], "no field of a dataset holds its values; leave the file out, or")
     ],
     ("iptoasn", "a.tsv"): [
-        ("", "5.1.0.0,5.1.3.255,64500,CH,X\n", "a.tsv:1: 1 columns, but iptoasn asn has 5"),
+        ("", "5.1.0.0,5.1.3.255,64500,CH,X\n", "a.tsv:1: 1 column, but iptoasn asn has 5"),
         ("", "5.1.0.0\t5.1.3.255\tCH\t64500\tX\n", "a.tsv:1: 'CH' is not a valid AS_number"),
         (
             "",

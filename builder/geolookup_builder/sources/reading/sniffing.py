@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, count_text
 from geolookup.filesystem.signatures import END_BYTES, START_BYTES, Kind, is_binary, looks_like
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
@@ -160,7 +160,7 @@ def mismatch(
     """
     if rows.width != len(columns):
         line = next(line for line, cells in rows.records if len(cells) == rows.width)
-        return line, f"{rows.width} columns, but {layout} has {len(columns)}"
+        return line, f"{count_text(rows.width, 'column')}, but {layout} has {len(columns)}"
     for at, name in enumerate(columns):
         if name in patterns:
             cells = [cell for cell in rows.column(at) if cell[1] and cell[1] not in missing]
