@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from geolookup.history.generations import Generation
     from geolookup.history.result import StoreResult
 
-_DAMAGED = 1
 _TITLES = ("generation", "published", "in force since", "data", "kept as", "bytes", "state")
 
 
@@ -161,7 +160,7 @@ def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
     for damage in report.damages:
         say(f"geolookup: {damage}")
     if report.damages:
-        sys.exit(_DAMAGED)
+        sys.exit(1)
     files = count_text(report.files, "file")
     click.echo(f"{folder}: undamaged, {files}, {report.bytes:,} bytes")
     click.echo(f"generation {short_id(report.generation)}")
