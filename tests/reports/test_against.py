@@ -118,8 +118,11 @@ def test_the_largest_changed_ranges_are_listed(
         ]
         part, whole = (sum(row["addresses"] for row in part) for part in (largest, rows))
         share = wording.percent(float(part / whole))
-        note = f"IPv{family}: {len(largest)} of {len(rows)} ranges whose country, region, city or "
-        note += f"AS differs, with {share} of the addresses in them."
+        ranges = "range" if len(rows) == 1 else "ranges"
+        note = (
+            f"IPv{family}: {len(largest)} of {len(rows)} {ranges} whose country, region, city or "
+        )
+        note += f"AS differs, with {share} of their addresses."
         assert note in section.values["note"]
 
 
