@@ -118,11 +118,10 @@ def test_the_largest_changed_ranges_are_listed(
         ]
         part, whole = (sum(row["addresses"] for row in part) for part in (largest, rows))
         share = wording.percent(float(part / whole))
-        ranges = "range" if len(rows) == 1 else "ranges"
         note = (
-            f"IPv{family}: {len(largest)} of {len(rows)} {ranges} whose country, region, city or "
+            f"IPv{family}: {len(largest)} of {count_text(len(rows), 'range')} whose country, region, "
+            f"city or AS differs, with {share} of their addresses."
         )
-        note += f"AS differs, with {share} of their addresses."
         assert note in section.values["note"]
 
 
