@@ -99,8 +99,7 @@ def revoke(key: str, accounts: str) -> None:
             fail("no key has this identifier; 'geolookup accounts keys list' prints all of them")
         state = "was revoked already" if revoked.revoked else "is revoked"
         click.echo(f"{key} of {revoked.name} {state}")
-        warning = store.check_durability()
-        if warning:
+        if warning := store.check_durability():
             say(f"geolookup: {warning}")
 
 

@@ -46,7 +46,7 @@ _limits = options.group(
 )
 @_limits
 @option("--offline", "Use only the cached copies of remote sources.")
-@options.signing_keys
+@options.signing_keys()
 @option("--json", "Print the report as JSON.", name="as_json")
 def build(as_json: bool, **values: Any) -> None:
     """Compile the sources that RECIPE names into a dataset.
@@ -108,7 +108,7 @@ def check(as_json: bool, **values: Any) -> None:
 @options.dataset_output
 @options.max_memory
 @option("--name TEXT", "Name of the new dataset. [default: the name of DIR]")
-@options.signing_keys
+@options.signing_keys()
 @option("--json", "Print the report as JSON.", name="as_json")
 def slice(  # noqa: A001 - the name of the command
     output: Path, as_json: bool, dataset: str | None, name: str | None, **values: Any

@@ -14,8 +14,6 @@ from geolookup.cli.options import option
 from geolookup.errors import line_text, short_id
 from geolookup.store.paths import dataset_path
 
-_ARCHIVE = "FILE.tar.zst"
-
 
 @group("mirror")
 def mirror() -> None:
@@ -25,7 +23,7 @@ def mirror() -> None:
 @mirror.command("write", short_help="Write a store as a folder that other stores follow.")
 @options.store_object
 @option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
-@options.signing_keys
+@options.signing_keys()
 @option(
     "--expires AGE",
     "Time until followers refuse the index, such as 36h, 7d or 2w. [default: no limit]",
@@ -48,8 +46,8 @@ def write(store: Path | None, output: Path, **values: Any) -> None:
 
 @mirror.command("pack", short_help="Pack a dataset into one file.")
 @options.past_dataset_object
-@option(f"-o, --output {_ARCHIVE}", "File to write.", options.AS_PATH, required=True)
-@options.signing_keys
+@option("-o, --output FILE.tar.zst", "File to write.", options.AS_PATH, required=True)
+@options.signing_keys()
 @option("--force", "Replace an existing file.")
 def pack(dataset: str | None, output: Path, **values: Any) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
@@ -65,7 +63,7 @@ def pack(dataset: str | None, output: Path, **values: Any) -> None:
 
 
 @mirror.command("unpack", short_help="Unpack a packed dataset.")
-@click.argument("archive", metavar=_ARCHIVE, type=options.AS_PATH)
+@click.argument("archive", metavar="FILE.tar.zst", type=options.AS_PATH)
 @option("-o, --output DIR", "Folder to write.", options.AS_PATH, required=True)
 @options.trusted_keys
 @option("--force", "Replace an existing dataset.")
@@ -83,7 +81,7 @@ def unpack(archive: Path, output: Path, **values: Any) -> None:
 
 @mirror.command("sign", short_help="Sign a dataset.")
 @options.dataset_object
-@options.signing_keys
+@options.signing_keys(required=True)
 def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
     """Verify DATASET, or the current generation of a store, and sign it.
 

@@ -292,12 +292,14 @@ keep = group(
         _number,
     ),
 )
-signing_keys = option(
-    "--signing-key KEY...",
-    "Private key to sign with (`geolookup mirror keys create`); repeatable: each signs.",
-    PATH,
-    name="signing_keys",
-)
+
+
+def signing_keys(*, required: bool = False) -> Callable[[F], F]:
+    """Return the repeatable option ``--signing-key``."""
+    text = "Private key to sign with (`geolookup mirror keys create`); repeatable: each signs."
+    return option("--signing-key KEY...", text, PATH, name="signing_keys", required=required)
+
+
 trusted_keys = option(
     "--trusted-key KEY...",
     "Public key that must have signed the dataset; repeatable: one of them suffices.",

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _STANDARD = "-"
 _DEFAULTS = ", ".join(f"{name}={of.default} ({of.help})" for name, of in NAMES.items())
-_NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 
 
 @command("prefixes")
@@ -77,7 +76,6 @@ def prefixes(
     test coordinates. The list omits special-purpose space, unless a condition is on an own
     column that is known there, and networks about which nothing is known. If nothing meets
     the conditions, the command writes nothing and exits with 1, unless --allow-empty is set.
-
     The guide Lists for firewalls shows how each program loads its list.
 
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
@@ -96,16 +94,15 @@ def prefixes(
     where = [*values.pop("where"), {"not": values.pop("not_")}]
 
     def select(dataset: Dataset, call: str) -> Selection:
-        """Select the ranges of a dataset; exits with status 2 for a column that it lacks."""
-        conditions = conditions_of(where, call, dataset.schema)
-        return Selection(dataset, conditions, call, **values)
+        """Select the ranges of a dataset; raises ValueError for a column that it lacks."""
+        return Selection(dataset, conditions_of(where, call, dataset.schema), call, **values)
 
     with options.open_dataset(dataset) as engine, open_output(output, None, force=force) as stream:
         data = state_of(engine).dataset
         selection = select(data, "prefixes")
         options.note_absent_values(data, selection.conditions)
         if not allow_empty and not any(map(len, selection.all_spans())):
-            say(f"geolookup: {_NOTHING}")
+            say("geolookup: no prefix meets the conditions; --allow-empty writes the empty list")
             sys.exit(1)
         current, removed = lists(selection, syntax.entries), None
         if since is not None:

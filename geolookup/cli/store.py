@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from geolookup.history.generations import Generation
     from geolookup.history.result import StoreResult
 
-_DAMAGED = 1
 _TITLES = ("generation", "published", "in force since", "data", "kept as", "bytes", "state")
 
 
@@ -76,7 +75,7 @@ def publish(as_json: bool, **values: Any) -> None:
 
 @store.command("rollback", short_help="Return to the previous generation.")
 @options.store_object
-@options.signing_keys
+@options.signing_keys()
 @options.as_json
 def rollback(as_json: bool, **values: Any) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
@@ -161,7 +160,7 @@ def verify(dataset: str | None, trusted_keys: tuple[str, ...] | None) -> None:
     for damage in report.damages:
         say(f"geolookup: {damage}")
     if report.damages:
-        sys.exit(_DAMAGED)
+        sys.exit(1)
     files = count_text(report.files, "file")
     click.echo(f"{folder}: undamaged, {files}, {report.bytes:,} bytes")
     click.echo(f"generation {short_id(report.generation)}")

@@ -69,7 +69,7 @@ def _quantity(units: Mapping[str, int], least: float, example: str) -> options.P
 @options.keep
 @options.max_memory
 @options.cache
-@options.signing_keys
+@options.signing_keys()
 @options.trusted_keys
 @option(
     "--limit-rate RATE",

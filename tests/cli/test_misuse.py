@@ -124,8 +124,6 @@ CASES = {
     "accounts log --accounts sqlite:///none": "accounts keys create",
     "accounts plans --plans none.toml": "none.toml",
     # neither a command nor an address
-    "Summarise": "did you mean 'summarize'?",
-    "backup": "no command 'backup'; did you mean 'accounts backup'?",
     "keys": "did you mean 'mirror keys' or 'accounts keys'?",
     "existing.csv": "existing.csv -o OUTPUT'",
     "recipe.toml": "recipe.toml -o DIR'",

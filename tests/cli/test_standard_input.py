@@ -79,13 +79,14 @@ def _unread(process: program.Process) -> int:
         pytest.param("enrich", signal.SIGTERM, marks=pytest.mark.long),
         pytest.param("enrich", signal.SIGINT, marks=pytest.mark.long),
         pytest.param("summarize", signal.SIGTERM, marks=pytest.mark.long),
+        pytest.param("annotate", signal.SIGTERM, marks=pytest.mark.long),
         ("lookup", signal.SIGINT),
         pytest.param("lookup", signal.SIGTERM, marks=pytest.mark.long),
     ],
 )
 def test_a_signal_ends_a_wait(command: str, number: signal.Signals, tmp_path: Path) -> None:
     """Its exit path is that of a process whose threads read."""
-    options = [] if command == "lookup" else ["--input-format", "csv"]
+    options = [] if command in ("lookup", "annotate") else ["--input-format", "csv"]
     if command == "enrich":
         options += ["--output", str(tmp_path / "out.csv")]
     args = (command, "-", *options)
@@ -153,7 +154,7 @@ _MANY = (
 _CLOSED: list[tuple[int, tuple[str, ...]]] = [
     *((0, args) for args in (("fields",), ("lookup", "1.1.1.1"), ("--help",))),
     (0, ("prefixes", "country=AU")),
-    (10, ("lookup",)),
+    *((10, (name,)) for name in ("lookup", "annotate")),
     *((10, (*args, "--output", "-")) for args in _MANY),
 ]
 
