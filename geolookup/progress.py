@@ -40,7 +40,7 @@ class Progress:
     def stage(self, name: str, then: str = "") -> Iterator[Progress]:
         """Show a stage while the block runs, and the one that comes ``then``.
 
-        A stage inside another is shown in its place until it ends; the same comes next.
+        A stage inside another is shown instead of it until it ends; ``then`` stays the outer one's.
         """
         outer = self._stage, self._next, self._rows, self._bytes
         self._stage, self._next, self._rows, self._bytes = name, then or outer[1], 0, ""
@@ -94,7 +94,8 @@ class Progress:
         text = f"{count_text(rows, 'row')}  {rows / passed:,.0f} rows/s"
         if fraction:  # 20 s for a quarter: 80 s in all, 60 s left
             text += f"  {timedelta(seconds=max(round(passed / fraction - passed), 0))} left"
-        self._draw_if_due(lambda: text)
+        self._bytes = f"{text}  "
+        self._draw_if_due(self._text if self._stage else lambda: text)
 
     def note(self, text: str) -> None:
         """Show a text beside the current stage, until its next rows or bytes.
@@ -131,7 +132,7 @@ class Progress:
         return f"{self._stage}  {rows}{self._bytes}{self.seconds:.1f} s{then}"
 
 
-#: A thread that a command starts has none: only one writes the line.
+#: Threads of a command have no progress of their own: one thread writes the line.
 _SILENT = Progress(silent=True)
 _CURRENT: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
@@ -142,7 +143,7 @@ def current() -> Progress:
 
 
 def beside(output: str) -> Progress:
-    """Return the same; silent if the output is ``-``, and standard output is a terminal."""
+    """Return ``current()``; silent if the output is ``-`` and standard output is a terminal."""
     is_terminal = output == "-" and sys.stdout is not None and sys.stdout.isatty()
     return _SILENT if is_terminal else current()
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from geolookup.files.summarize import Summary
 
 _WIDTH = 50
-#: INPUT of ``summarize`` and ``map``, and what they share.
+#: INPUT and the shared options of ``summarize`` and ``map``.
 _addresses = options.group(
     click.argument("source", metavar="INPUT", type=options.PATH),
     table_options.table_input,

@@ -74,7 +74,7 @@ def print_answers(
 
 
 def end(addresses: tuple[str, ...], failures: int, *, clean: bool = False) -> NoReturn:
-    """Exit with the status of the answers; say what the first wrong argument is."""
+    """Exit with the status of the answers; name the first wrong argument."""
     hints = (_hint(argument, clean=clean) for argument in addresses if failures)
     for number, hint in enumerate(hints, 1):
         if hint:  # the argument is not repeated

@@ -162,6 +162,7 @@ def report(
 
     Example: geolookup report mydata --against mydata-old -o report.html
     """
+    from geolookup.progress import stage
     from geolookup.reports.changes import difference
     from geolookup.reports.dataset import head, sections
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
@@ -179,8 +180,9 @@ def report(
         _write_rows((against, str(path)), rows, force=force)
         beside = os.curdir if output == STANDARD_OUTPUT else output.parent
         link = Path(os.path.relpath(rows, beside)).as_posix()
-    shown = list(sections(path, changed, scored, link))
-    written = write_page(output, *head(path, changed), shown, force=force)
+    with stage("drawing the page"):
+        shown = list(sections(path, changed, scored, link))
+        written = write_page(output, *head(path, changed), shown, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)
     if changed is not None:
         _exit_by_gates(changed.judged)

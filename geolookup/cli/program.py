@@ -129,7 +129,7 @@ def _shown(parameter: click.Parameter) -> str:
 
 
 def _problem(args: list[str]) -> str | None:
-    """Return why arguments without a command are not those of ``lookup``, and what to run."""
+    """Return why ``lookup`` does not accept arguments without a command, and the command to run."""
     first = args[0]
     if first.startswith("-"):  # options of ``lookup``; "-" is standard input
         words = (word for before, word in pairwise(args) if not before.startswith("-"))
@@ -137,7 +137,7 @@ def _problem(args: list[str]) -> str | None:
         return command and f"options stand after the command, as in: geolookup {command} --help"
     if is_address(first):
         return None
-    if os.path.exists(first):  # noqa: PTH110 - unlike pathlib it takes any text
+    if os.path.exists(first):  # noqa: PTH110 - unlike pathlib it accepts any text
         return _of_path(first)
     return f"no command {first!r}; {_hint(first)}" if _WORD.fullmatch(first) else None
 

@@ -244,14 +244,11 @@ def enrich_file(
                 answered = answers.of(batch)
                 return answered, sink.render(batch, answered.new, answered.rows)
 
-            try:
-                with closing(rows.run(work)) as results:
-                    for answered, rendered in results:
-                        _count(counts, invalid, answered)
-                        sink.write(rendered)
-                        progress.show(counts.rows, rows.fraction(counts.rows))
-            finally:
-                progress.clear()
+            with progress.stage("answering"), closing(rows.run(work)) as results:
+                for answered, rendered in results:
+                    _count(counts, invalid, answered)
+                    sink.write(rendered)
+                    progress.show(counts.rows, rows.fraction(counts.rows))
             sink.close()
         counts.notes += [*invalid.notes(), *rows.notes()]
     counts.seconds = progress.seconds

@@ -217,11 +217,9 @@ def count_files(
     columns = {times.name: TIME_COLUMN} if times is not None and times.name else {}
     log_fields = () if times is None else LOG_FIELDS
     for file in files:
-        with open_addresses(file, column, columns, log_fields) as rows:
-            try:
-                _count_rows(summary, rows, column, times, progress)
-            finally:
-                progress.clear()
+        opened = open_addresses(file, column, columns, log_fields)
+        with opened as rows, progress.stage("counting addresses"):
+            _count_rows(summary, rows, column, times, progress)
 
 
 def _count_rows(

@@ -14,7 +14,7 @@ from geolookup.gate.plans import Plan
 SECOND = 1_000_000
 #: Returns the wall time, Unix microseconds.
 Clock = Callable[[], int]
-#: Refusals of a ``Decision``, besides the time of a retry.
+#: Values of ``Decision.refusal``, besides the time of a retry.
 ADMITTED, EXHAUSTED, GONE = 0, -1, -2
 #: Unix microseconds of the years 1 to 9999, the range of ``datetime``.
 TIMES = range(-62_135_596_800 * SECOND, 253_402_300_800 * SECOND)
@@ -131,7 +131,7 @@ class Store(Protocol):
     def add(self, key: Key, entry: Entry) -> str:
         """Add and log a key if its account has the same plan or is new; return the plan.
 
-        The account is that of the name; ``key.account`` is not read.
+        The name of the key selects the account; ``key.account`` is not read.
         """
 
     def keys(self) -> list[Key]:

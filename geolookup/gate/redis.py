@@ -45,7 +45,7 @@ end
 """
 
 #: KEYS runs of each account; ARGV now, then rate, limit and number of requests of each account.
-#: Returns now, then the members of each ``Decision``. The rule is that of ``sqlite_admission``.
+#: Returns now, then the members of each ``Decision``. Same rule as ``sqlite_admission``.
 _ADMIT_SCRIPT = f"""
 {_NOW}
 local function at(runs, index)

@@ -44,6 +44,8 @@ _USAGE = (
     "SELECT name, plan, account.created, (SELECT max(used) FROM run WHERE run.account = id),"
     " count(digest) FROM account LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
 )
+#: Keys of one statement. SQLite has at most 32,766 variables, before 3.32 only 999.
+_TOGETHER = 512
 #: Seconds before a step is retried, doubled each time up to the second number.
 _FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
 #: Seconds that a locked file is remembered.
@@ -71,10 +73,15 @@ class SQLiteStore:
 
     def find(self, digests: Sequence[bytes]) -> list[Key | None]:
         """Return the key with each digest; see ``Store``."""
-        statement = f"{_KEY} WHERE digest IN ({', '.join('?' * len(digests))})"
-        keys = self._run(lambda db: [_key(row) for row in db.execute(statement, digests)])
-        by_digest = {key.digest: key for key in keys}
+        by_digest = {}
+        for begin in range(0, len(digests), _TOGETHER):
+            for key in self._find_some(digests[begin : begin + _TOGETHER]):
+                by_digest[key.digest] = key
         return [by_digest.get(digest) for digest in digests]
+
+    def _find_some(self, digests: Sequence[bytes]) -> list[Key]:
+        statement = f"{_KEY} WHERE digest IN ({', '.join('?' * len(digests))})"
+        return self._run(lambda db: [_key(row) for row in db.execute(statement, digests)])
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts in one transaction; see ``Store``."""

@@ -50,7 +50,7 @@ _access = logging.getLogger("geolookup.access")
 
 
 class Application:
-    """The answers of one worker; ``origins`` are those of CORS."""
+    """The answers of one worker; ``origins`` are the allowed ones of CORS."""
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 Strategy: arrays of fixed size, made before the workers start. Each worker number has a slot, and
 its worker is the only writer, so nothing is locked or sent. Totals stay when a worker dies: its
 successor continues them. The server writes orders, and workers read them at each beat: unlike a
-signal, an order also reaches a worker that starts. No file is written, so no disk can be full.
+signal, an order also reaches a worker that starts. The memory is in /dev/shm, never on a disk.
 
 ``multiprocessing`` hands the memory to forked and to spawned workers.
 """
@@ -33,7 +33,7 @@ _WORD = ctypes.c_uint64
 
 
 class Orders(ctypes.Structure):
-    """What the workers shall do, and the process of the server."""
+    """The orders to the workers, and the process of the server."""
 
     server: int
     #: How often a reload was ordered.
@@ -44,7 +44,7 @@ class Orders(ctypes.Structure):
 
 
 class Slot(ctypes.Structure):
-    """What a worker shows."""
+    """The state and the counts of a worker."""
 
     #: Its process; 0: none has started.
     process: int

@@ -1,4 +1,4 @@
-"""Workers that hang: the server notices, says so, and kills them; Granian starts others.
+"""Workers that hang: the server logs and kills them; Granian starts others.
 
 Strategy: a worker's event loop beats in shared memory, and a thread of the server looks each
 second. It counts looks without a beat, and compares no clocks: if a machine or a group of
@@ -30,7 +30,7 @@ _log = logging.getLogger("geolookup.http")
 
 
 class Watchdog:
-    """The looks of the server at its workers."""
+    """The checks of the server on its workers."""
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared

@@ -17,9 +17,9 @@ from tests.tiers import one_of_each
 _ERASE = "\r\x1b[K"
 #: Each command that can run for more than two seconds: its arguments, and part of its progress.
 COMMANDS = {
-    "enrich": ("in.csv -o out.csv", "2 rows  "),
-    "summarize": ("in.csv --json", "2 rows  "),
-    "map": ("in.csv -o map.html", "2 rows  "),
+    "enrich": ("in.csv -o out.csv", "answering  2 rows  "),
+    "summarize": ("in.csv --json", "counting addresses  2 rows  "),
+    "map": ("in.csv -o map.html", "counting addresses  2 rows  "),
     "build": ("in.toml -o out", "reading a.csv  "),
     "check": ("in.toml", "reading a.csv  "),
     "slice": ("data --family 4 -o out", "restricting test  "),
@@ -33,7 +33,7 @@ COMMANDS = {
     "prefixes": ("country=US -d data -o out", "writing prefixes  "),
     "diff": ("data bundled", ", then counting changes"),
     "score": ("data --truth a.csv", "overlaying datasets  "),
-    "report": ("data -o out.html", "drawing places  "),
+    "report": ("data -o out.html", "drawing the page  "),
     "info": ("data", "counting known addresses  "),
     "history": ("8.8.8.8 -d store", "reading changes  "),
     "grep": ("in.csv --count --where country=US", "reading in.csv  19 of 19 bytes"),

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import logging
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,26 @@ def test_missing_and_wrong_keys(worker: Open) -> None:
     assert outcomes(accounts, [None]) == [errors.MissingKeyError]
     assert outcomes(accounts, [*wrong, good]) == [*[InvalidKeyError] * len(wrong), None]
     assert [account.used for account in accounts.usage()] == [1]
+
+
+def test_one_call_takes_more_keys_than_an_old_sqlite_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A statement has at most 999 before SQLite 3.32."""
+    connect = sqlite3.connect
+
+    def limited(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        db: sqlite3.Connection = connect(*arguments, **options)
+        db.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", limited)
+    wrong = [keys.make("live") for _ in range(1_000)]
+    with open_accounts(f"sqlite:///{tmp_path}/a.db") as accounts:
+        good = accounts.create_key("Acme", "free")
+        *refused, last = accounts.admit_together([*wrong, good])
+    assert {type(error) for error in refused} == {InvalidKeyError}
+    assert last is None
 
 
 @pytest.mark.parametrize("back", [0, SECOND // 2])

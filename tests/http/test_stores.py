@@ -96,10 +96,9 @@ def test_failures_are_logged_once_a_second(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every request may cause one."""
-    gate, host = Mock(), Mock(**{"get_all.return_value": ["x"]})
-    failed = AccountsError("store", "gone", "wait")
-    gate.admit = lambda _keys, asked, decided: decided(asked, [failed] * len(asked))
-    service = application.Application(Mock(), gate, Mock(), Mock())
+    accounts, host = Mock(remote=False), Mock(**{"get_all.return_value": ["x"]})
+    accounts.admit_together = lambda keys: [AccountsError("store", "gone", "wait")] * len(keys)
+    service = application.Application(Mock(), accounts, Mock(), Mock())
     request = Mock(path=application.PATH, method="GET", headers=host), Mock(), 0
     for now, lines in ((5.0, 1), (5.9, 1), (6.0, 2), (6.5, 2)):
         monkeypatch.setattr(application, "monotonic", lambda now=now: now)
