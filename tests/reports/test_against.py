@@ -118,10 +118,9 @@ def test_the_largest_changed_ranges_are_listed(
         ]
         part, whole = (sum(row["addresses"] for row in part) for part in (largest, rows))
         share = wording.percent(float(part / whole))
-        note = (
-            f"IPv{family}: {len(largest)} of {count_text(len(rows), 'range')} whose country, region, "
-            f"city or AS differs, with {share} of their addresses."
-        )
+        of = "1 range" if len(rows) == 1 else f"{len(rows)} ranges"
+        note = f"IPv{family}: {len(largest)} of {of} whose country, region, city or AS differs, "
+        note += f"with {share} of their addresses."
         assert note in section.values["note"]
 
 
