@@ -14,7 +14,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from geolookup.cli import json_text
-from geolookup.cli.terminal_text import Table, has_colours, has_flags, style, value_text
+from geolookup.cli.terminal_text import UNKNOWN, Table, has_colours, has_flags, style, value_text
 from geolookup.contract.envelope import success, to_json
 from geolookup.contract.fields import COLUMNS, ERROR_CODE, FIELDS, OWN
 from geolookup.errors import InvalidAddressError
@@ -32,7 +32,6 @@ _TOKEN = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*)'
 )
 _COLOURS = {"key": "blue", "text": "green", "word": "cyan"}
-_UNKNOWN = "-"
 
 
 class Answers(NamedTuple):
@@ -172,13 +171,13 @@ def _overview(question: Question, answers: Answers, table: Table) -> Iterator[_R
         envelope = json.loads(line)
         data, own = envelope["data"], [_own_text(engine.own(address))] if has_own else []
         if data is None:
-            cells = table.short_text(str(address)), envelope["error_message"], *[_UNKNOWN] * 3
+            cells = table.short_text(str(address)), envelope["error_message"], *[UNKNOWN] * 3
             yield [*cells, *own], True
             continue
         flag = data["location"]["country_flag_emoji"] if with_flag else None
         place = place_name(data["location"]) or "location unknown"
         prefix = str(engine.answer(data["ip"]).prefix)
-        network = network_name(data["network"]) or _UNKNOWN
+        network = network_name(data["network"]) or UNKNOWN
         place = f"{flag} {place}" if flag else place
         yield [data["ip"], place, _local_time(data["time"]), network, prefix, *own], False
 
@@ -191,7 +190,7 @@ def _values(question: Question, answers: Answers, table: Table) -> Iterator[_Row
         echo = values[0] or table.short_text(str(address))
         # Own columns are known for private addresses too.
         if error and not (has_own and error["error_code"] != InvalidAddressError.code):
-            texts = [error["error_message"], *[_UNKNOWN] * (len(fields) - 1)]
+            texts = [error["error_message"], *[UNKNOWN] * (len(fields) - 1)]
         else:
             texts = [*map(value_text, values[1:])]
         yield [echo, *texts], bool(error)
@@ -201,13 +200,13 @@ def _own_text(own: Mapping[str, Any] | None) -> str:
     """Return the own columns that are known, under their heading."""
     known = {name: item for name, item in (own or {}).items() if item is not None}
     texts = [f"{name} {value_text(item)}" for name, item in known.items()]
-    return f"own: {', '.join(texts) or _UNKNOWN}"
+    return f"own: {', '.join(texts) or UNKNOWN}"
 
 
 def _local_time(time: dict[str, Any]) -> str:
     """Return date, time to the minute, and the zone by its abbreviation, or by its offset."""
     if time["current_time"] is None:
-        return _UNKNOWN
+        return UNKNOWN
     date, _, clock = time["current_time"].partition("T")
     abbr = time["abbr"] if time["abbr"].isalpha() else f"UTC{time['utc_offset']}"
     return f"{date} {clock[:5]} {abbr}"

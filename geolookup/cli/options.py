@@ -273,14 +273,13 @@ max_memory = option(
 )
 
 
-_number = click.IntRange(min=1)
 #: The generations that a store keeps.
 keep = group(
     option(
         "--keep N",
         "Keep the N generations that were published last."
         f" [default: {KEEP}; update: as the recipe says; publish: all]",
-        _number,
+        click.IntRange(1),
     ),
     option(
         "--keep-for TIME",
@@ -289,7 +288,7 @@ keep = group(
     option(
         "--keep-unpacked N",
         f"Of these, the last N stay folders. [default: {KEEP_UNPACKED}]",
-        _number,
+        click.IntRange(1),
     ),
 )
 

@@ -15,7 +15,7 @@ from geolookup.cli import require_output
 from geolookup.errors import line_text
 from geolookup.terminal import own_sequence
 
-_UNKNOWN = "-"
+UNKNOWN = "-"
 _LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set decides (POSIX)
 _GAP, _INDENT = "  ", "  "
 _UNLIMITED = 1 << 30
@@ -93,7 +93,7 @@ def style(text: str, **attributes: Any) -> str:
 def value_text(value: Any) -> str:
     """Return a value as text: yes or no, the items of a list, a dash if it is unknown."""
     if value is None:
-        return _UNKNOWN
+        return UNKNOWN
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) if isinstance(value, list) else str(value)
