@@ -38,11 +38,14 @@ def info(dataset: str | None, as_json: bool) -> None:
 
     Example: geolookup info mydata
     """
+    import geolookup
     from geolookup.dataset.coverage import known_addresses
     from geolookup.dataset.manifest import read_manifest
     from geolookup.dataset.sizes import file_sizes
 
-    with options.open_dataset(dataset) as engine:
+    overlay, instant = options.kept("overlay"), options.instant_of()
+    # Without the notice about old data: the age is one of the lines.
+    with geolookup.open(dataset, overlay=overlay, as_of=instant) as engine:
         known, files = known_addresses(engine.path), file_sizes(read_manifest(engine.path))
         metadata, zones = engine.metadata, engine.metadata.time_zones
         document = {
