@@ -19,7 +19,6 @@ from threading import Thread
 
 from geolookup.errors import SettingsError
 from geolookup.http.checks import bound
-from geolookup.http.metrics import exposition
 from geolookup.http.settings import HEAD_LIMIT
 from geolookup.http.shared import Shared
 from geolookup.http.watchdog import LATE, LOST, Watchdog
@@ -98,6 +97,8 @@ class Admin:
             case b"/readyz":
                 return self._health("ready", self._is_ready(), LATE)
             case b"/metrics":
+                from geolookup.http.metrics import exposition  # probes do not need it
+
                 updates = read_state(self._dataset or paths.user_store())
                 return 200, exposition(self._shared, updates)
             case _:

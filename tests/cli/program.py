@@ -108,6 +108,15 @@ def refused(*args: str, status: int = 2, text: str = "", folder: Path = ROOT) ->
     return done.stderr
 
 
+def words(command: str, *paths: object, **names: object) -> list[str]:
+    """Return the words of a command, ``{}`` and ``{name}`` filled; a path may have blanks."""
+    at = iter(paths)
+    # Only a word with a bare {} takes the next path.
+    return [
+        word.format(*((next(at),) if "{}" in word else ()), **names) for word in command.split()
+    ]
+
+
 def refusal(*args: str, status: int = 2, text: str = "", folder: Path = ROOT) -> str:
     """Return the one line of ``refused``, without the name of the program."""
     (line,) = refused(*args, status=status, text=text, folder=folder).splitlines()

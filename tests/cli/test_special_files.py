@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import run
+from tests.cli.program import run, words
 from tests.datasets import SMALL
 from tests.internals.dataset import layout as fmt
 from tests.tiers import one_of_each, scaled
@@ -46,13 +46,13 @@ PARTS = {
     "store verify dataset": fmt.FILES[0],
     "mirror pack dataset --output a.tar.zst": fmt.FILES[0],
     "store publish dataset --store store": fmt.FILES[0],
-    f"diff dataset {SMALL}": fmt.FILES[-1],
+    "diff dataset {small}": fmt.FILES[-1],
 }
 
 
 def refused(folder: Path, command: str) -> str:
     """Return the message of a command that does not wait; with ``--all`` in a process."""
-    done = run(*command.split(), folder=folder, alone=bool(scaled(0, 1)))
+    done = run(*words(command, small=SMALL), folder=folder, alone=bool(scaled(0, 1)))
     assert done.returncode in (1, 2), done
     return done.stderr
 

@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli import program
 from tests.cli.bad_moments import MOMENTS
-from tests.cli.program import pipe, started
+from tests.cli.program import pipe, started, words
 from tests.datasets import SMALL
 from tests.internals.cli import read_blocks
 from tests.tiers import one_of_each
@@ -112,7 +112,7 @@ def test_without_a_standard_input_a_command_says_so(monkeypatch: pytest.MonkeyPa
 #: Commands that print many lines, or few: what flushes them differs.
 _PRINTERS = (
     *("lookup 8.8.8.8", "lookup 8.8.8.8 --format json", "prefixes country=US", "annotate many.txt"),
-    *("grep --where country=US many.txt", f"export {SMALL} --format csv --output -", "fields"),
+    *("grep --where country=US many.txt", "export {small} --format csv --output -", "fields"),
     *("enrich many.txt --output - --output-format jsonl", "info --json", "summarize many.txt"),
 )
 
@@ -122,7 +122,7 @@ def _printing(command: str, folder: Path, **streams: Any) -> str:
     (folder / "many.txt").write_text("8.8.8.8\n" * 100_000, encoding="utf-8")
     environment = {"PYTHONUNBUFFERED": ""}
     with started(
-        *command.split(), folder=folder, env=environment, stderr=PIPE, **streams
+        *words(command, small=SMALL), folder=folder, env=environment, stderr=PIPE, **streams
     ) as process:
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 2

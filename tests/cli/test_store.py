@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from geolookup import publish
-from tests.cli.program import refusal, refused, run
+from tests.cli.program import refusal, refused, run, words
 from tests.damage import copied
 from tests.datasets import SMALL
 from tests.internals.archives import pack
@@ -31,7 +31,7 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def printed(command: str, *paths: object) -> str:
     """Return standard output of a command that succeeds; ``{}`` in it is the next path."""
-    done = run(*command.format(*paths).split())
+    done = run(*words(command, *paths))
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -75,14 +75,14 @@ def test_publish_roll_back_list_and_prune(tmp_path: Path, datasets: list[Path]) 
     text = "3 generations, {:,} bytes; what changed between them, {:,} bytes"
     assert sums == text.format(*on_disk)
 
-    prune = f"store prune {store} --keep 1"
-    assert printed(f"{prune} --dry-run").splitlines()[1:] == [
+    prune = "store prune {} --keep 1"
+    assert printed(f"{prune} --dry-run", store).splitlines()[1:] == [
         f"would remove generation {ids[0][:12]}",
         f"would archive generation {ids[2][:12]}",
     ]
     assert {path.name for path in (store / "archive").iterdir()} == {f"{ids[0]}.tar.zst"}
-    assert printed(prune).endswith("; 1 generation removed; 1 generation archived\n")
-    assert printed(prune).startswith("unchanged: n1, ")
+    assert printed(prune, store).endswith("; 1 generation removed; 1 generation archived\n")
+    assert printed(prune, store).startswith("unchanged: n1, ")
     assert town(store) == "Town 1"
 
 
@@ -160,16 +160,17 @@ def test_keys_are_made_trusted_and_sign(tmp_path: Path) -> None:
     assert printed("mirror sign {} --signing-key {}", data, key) == f"signed {data}\n"
     assert printed("store publish {} --store {}", data, store)
     for command, problem in (
-        (f"mirror keys create {key}", f"{key}: exists already; choose another name"),
-        (f"mirror keys trust {store} --remove {'0' * 64}", "does not trust the key"),
-        (f"mirror keys trust {tmp_path / 'none'}", "no such folder"),
-        (f"mirror keys trust {data}", "is a dataset, not a store"),
-        (f"mirror keys trust {tmp_path}", "is not empty and not a store"),
-        (f"mirror keys trust {tmp_path / 'new'} {key}", "a private key; name its public key"),
-        (f"mirror sign {store} --signing-key {key}.pub", "a public key; name its private key"),
-        (f"mirror sign {tmp_path} --signing-key {key}", "no dataset here"),
+        ("mirror keys create {key}", f"{key}: exists already; choose another name"),
+        (f"mirror keys trust {{store}} --remove {'0' * 64}", "does not trust the key"),
+        ("mirror keys trust {folder}/none", "no such folder"),
+        ("mirror keys trust {data}", "is a dataset, not a store"),
+        ("mirror keys trust {folder}", "is not empty and not a store"),
+        ("mirror keys trust {folder}/new {key}", "a private key; name its public key"),
+        ("mirror sign {store} --signing-key {key}.pub", "a public key; name its private key"),
+        ("mirror sign {folder} --signing-key {key}", "no dataset here"),
     ):
-        assert problem in refusal(*command.split())
+        names = {"data": data, "store": store, "key": key, "folder": tmp_path}
+        assert problem in refusal(*words(command, **names))
     assert read_public(tmp_path / "key.pub") == public
     assert not (tmp_path / "new").exists()
     done = printed("mirror keys trust {} --remove {}", store, public.id)
@@ -201,7 +202,7 @@ def test_a_lock_that_is_never_released_ends_a_command(
     monkeypatch.setattr(locks, "NOTICE", 0)
     monkeypatch.setattr(locks, "PATIENCE", 0.1)
     with hold_lock(names["store"] / ".lock"), hold_lock(names["mirror"] / ".lock"):
-        notice, end = refused(*command.format_map(names).split()).splitlines()
+        notice, end = refused(*words(command, **names)).splitlines()
     file = names["mirror" if "write" in command else "store"] / ".lock"
     assert notice.startswith(f"{file}: locked by ")
     assert notice.endswith("; waiting for up to 0.1 s")

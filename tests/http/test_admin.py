@@ -28,6 +28,7 @@ from tests.internals.http import (
 )
 from tests.internals.updates import State, write_state
 from tests.servers import accepts, free_port, until
+from tests.skips import needs
 from tests.store.numbered import numbered, published
 
 REQUESTS = "geolookup_http_requests_total"
@@ -92,6 +93,7 @@ def test_updates_of_the_store(own_store: Store, tmp_path: Path) -> None:
         assert server.metric(f"{name}_last_failure_timestamp_seconds") == 9
 
 
+@needs("prometheus_client")
 @given(st.lists(st.tuples(st.sampled_from(OUTCOMES), st.integers(0, 2**40)), max_size=40))
 def test_metrics_are_the_sums_of_all_batches(requests: list[tuple[Outcome, int]]) -> None:
     shared = Shared(2)
@@ -109,6 +111,7 @@ def test_metrics_are_the_sums_of_all_batches(requests: list[tuple[Outcome, int]]
     assert sample(text, f"{name}_sum") == pytest.approx(sum(took for _, took in requests) / 1e9)
 
 
+@needs("prometheus_client")
 def test_age_after_the_clock_was_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = Shared(1)
     (slot,) = shared.slots

@@ -26,5 +26,4 @@ from geolookup.gate.backup import back_up, restore
 from geolookup.gate.group_commit import MOST_STRANGERS, GroupCommit
 from geolookup.gate.keys import digest, identifier, make
 from geolookup.gate.plans import MAX_QUOTA, MAX_RATE, Plan, read_plans
-from geolookup.gate.redis_server import PASSWORD, PASSWORD_FILE
 from geolookup.gate.sqlite import SQLiteStore
