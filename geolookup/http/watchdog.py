@@ -78,4 +78,5 @@ def notify(state: str) -> None:
     if address:
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             # "@": a name without a file, which the system writes with NUL (unix(7)).
-            sender.sendto(state.encode(), address.replace("@", "\0", 1))
+            name = f"\0{address[1:]}" if address.startswith("@") else address
+            sender.sendto(state.encode(), name)

@@ -66,11 +66,12 @@ def test_a_silent_worker_is_killed_unless_it_starts(caplog: pytest.LogCaptureFix
     assert watchdog.silent_workers(1) == {}
 
 
-@pytest.mark.parametrize("name", ["{}/socket", "@{}"])
-def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    address = name.format(tmp_path)
+@pytest.mark.parametrize("address", ["socket@1", f"@geolookup-{os.getpid()}"])
+def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket has at most 107 bytes
+    name = f"\0{address[1:]}" if address.startswith("@") else address
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as systemd:
-        systemd.bind(address.replace("@", "\0"))
+        systemd.bind(name)
         monkeypatch.setenv("NOTIFY_SOCKET", address)
         notify("READY=1")
         assert systemd.recv(99) == b"READY=1"
