@@ -66,12 +66,14 @@ def test_a_silent_worker_is_killed_unless_it_starts(caplog: pytest.LogCaptureFix
     assert watchdog.silent_workers(1) == {}
 
 
-@pytest.mark.parametrize("address", ["socket@1", f"@geolookup-{os.getpid()}"])
-def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+@pytest.mark.parametrize("kind", ["socket@{}", "@geolookup-{}"])
+def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.chdir(tmp_path)  # the path of a socket has at most 107 bytes
+    address = kind.format(os.getpid())
     name = f"\0{address[1:]}" if address.startswith("@") else address
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as systemd:
         systemd.bind(name)
+        systemd.settimeout(PATIENCE)
         monkeypatch.setenv("NOTIFY_SOCKET", address)
         notify("READY=1")
         assert systemd.recv(99) == b"READY=1"
