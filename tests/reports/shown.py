@@ -47,13 +47,19 @@ def number(text: str) -> float:
     digits, _, word = text.partition(" ")
     if "%" in text:
         return {"<": 5e-5, ">": 1 - 5e-5}.get(text[0], float(digits.strip("<> ") or 0) / 100)
-    return float(digits.replace(",", "")) * _WORDS.get(word, 1)
+    digits, _, power = digits.replace(",", "").partition("^")
+    return float(digits) ** int(power or 1) * _WORDS.get(word, 1)
 
 
 def close(values: Iterable[float]) -> list[Any]:
-    """The values as texts state them: whole counts from 10 on, shares in 0.01 %."""
+    """The values as texts state them.
+
+    Counts are whole from 10 on and have two digits from 10^15 on; shares are in 0.01 %.
+    """
     return [
-        pytest.approx(value, rel=1e-9, abs=0.51)
+        pytest.approx(value, rel=5.1e-2)
+        if abs(value) >= 1e15
+        else pytest.approx(value, rel=1e-9, abs=0.51)
         if abs(value) >= 10
         else pytest.approx(value, rel=5e-3, abs=6e-5, nan_ok=True)
         for value in values

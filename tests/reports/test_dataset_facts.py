@@ -23,7 +23,7 @@ from tests.range_strategies import as_csv, recipe, recipes
 from tests.reports.shown import check_dataset, of_sections
 
 #: Rows of one country at all depths, a country on two continents, only a continent, an AS at two
-#: places, one of two names, ranges that are not prefixes.
+#: places, one of two names, ranges that are not prefixes, counts of 2^62 and of 3.0e18 networks.
 MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_organization,isp
 8.8.8.3,8.8.9.200,,US,,,64500,First,
 8.8.9.201,8.8.9.255,,US,Texas,,64500,First,
@@ -40,6 +40,8 @@ MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_
 11.0.3.0,11.0.3.79,,,,,64503,Other,b
 20.0.0.0,20.0.255.255,EU,CY,,,,,
 20.1.0.0,20.1.127.255,AS,CY,,,,,
+4000::,7fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff,,NZ,,,,,
+8000::,a9ff:ffff:ffff:ffff:ffff:ffff:ffff:ffff,,AU,,,,,
 """
 
 
