@@ -1,7 +1,7 @@
 """An open dataset in the Python kernel: address -> interval -> rows -> answer.
 
 This is the reference: the compiled kernel has the same class in C. It decodes rows by
-``dataset.rows``, and JSON is the envelope encoded.
+``dataset.rows``, and keeps them as objects and as JSON.
 
 Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
 ValueError. An *interval id* is the position of an interval: its position among the IPv4
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
 
+_LISTS = [field.member for field in fields.FIELDS if field.type == fields.TEXTS]
 _CACHED = 8192  # rows of a table; a row takes about 1 kB
 
 
@@ -59,11 +60,14 @@ class State:
         self._rows = {family: dataset.row_columns(family) for family in (4, 6)}
         # The caches do not refer to the state: without a reference cycle its files close as soon
         # as the last reader ends.
-        cached = lru_cache(_CACHED)
+        cached, recent, to_json = lru_cache(_CACHED), lru_cache(1024), envelope.to_json
         countries = cached(dataset.countries.members)
-        self._locations = cached(partial(_location, dataset, countries))
-        self._networks = cached(partial(_network, dataset))
-        self._times = lru_cache(1024)(partial(_time, dataset, dataset.zones()))
+        locations = self._locations = cached(partial(_location, dataset, countries))
+        networks = self._networks = cached(partial(_network, dataset))
+        times = self._times = recent(partial(_time, dataset, dataset.zones()))
+        self._locations_json = cached(lambda row: [*map(to_json, locations(row)[:2])])
+        self._networks_json = cached(lambda row: to_json(networks(row)))
+        self._times_json = recent(lambda zone, second: to_json(times(zone, second)))
         own_paths = [field.path for field in dataset.schema.own]
         #: the path of each name of a field or group
         self._paths = NAMES | {path: path for path in own_paths and (OWN, *own_paths)}
@@ -204,12 +208,21 @@ class State:
             return envelope.failure(type(error))
 
     def _json(self, ip: object, second: int) -> bytes:
-        return envelope.to_json(self._envelope(ip, second))
+        try:
+            match = self._find(ip)
+        except ContractError as error:
+            return envelope.FAILURES_JSON[type(error)]
+        location, currency = self._locations_json(match.location)
+        time = self._times_json(self._locations(match.location)[2], second)
+        network = self._networks_json(match.network)
+        head = envelope.HEAD + match.echo.encode() + envelope.IP_TYPE[match.family]
+        groups = b'"location":%b,"time":%b,"currency":%b,"network":%b'
+        return head + groups % (location, time, currency, network) + envelope.TAIL
 
     def _data(self, match: Match, second: int) -> Any:
         """Return the data member of an address; the caller may change it."""
-        names = "ip", "ip_type", *fields.GROUPS
-        return {name: self._value(match, name, second) for name in names}
+        data = {"ip": match.echo, "ip_type": f"ipv{match.family}"}
+        return data | {group: self._group(match, group, second) for group in fields.GROUPS}
 
     def _value(self, match: Match, path: str, second: int) -> Any:
         """Return one field or one group of data; the caller may change it."""
@@ -225,13 +238,13 @@ class State:
         A zone file or another table can be damaged.
         """
         if group == "network":
-            values = self._networks(match.network)
-        else:
-            location, currency, zone = self._locations(match.location)
-            values = location if group == "location" else currency
-            if group == "time":
-                values = self._times(zone, second)
-        return {name: copy_value(value) for name, value in values.items()}
+            return self._networks(match.network).copy()
+        location, currency, zone = self._locations(match.location)
+        if group == "time":
+            return self._times(zone, second).copy()
+        if group == "currency":
+            return currency.copy()
+        return location | {name: copy_value(location[name]) for name in _LISTS}
 
     def _own(self, ip: object) -> Object | None:
         """Return the own columns of an address; None if it is malformed.
