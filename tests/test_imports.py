@@ -156,15 +156,6 @@ def test_every_path_and_part_is_on_the_page() -> None:
     assert rooms - beside == set(ROOMS) - {"geolookup"}
 
 
-def test_a_module_that_runs_is_defined_before() -> None:
-    for path in {module.path for module in imports() if module.path.suffix == ".py"}:
-        text = path.read_text(encoding="utf-8")
-        if "__main__" not in text:
-            continue
-        *before, _ = ast.parse(text).body
-        assert not any("__main__" in ast.unparse(item)[:40] for item in before), path
-
-
 def test_imports_point_one_way() -> None:
     rank = {room: number for number, room in enumerate((*ROOMS, "__main__"))}
     wrong = [

@@ -22,19 +22,8 @@ TYPED = {
     "mirror": "mirror write",
 }
 CALLS = (
-    *(
-        "build",
-        "check",
-        "diff",
-        "generations",
-        "mirror",
-        "pack",
-        "prune",
-        "publish",
-        "rollback",
-        "score",
-    ),
-    *("sign", "unpack", "update", "verify"),
+    *("build", "check", "diff", "generations", "mirror", "pack", "prune", "publish", "rollback"),
+    *("score", "sign", "unpack", "update", "verify"),
 )
 #: Arguments of the commands with required options.
 ARGUMENTS = {
