@@ -106,8 +106,11 @@ def cases() -> dict[str, Callable[[], Case]]:
         "several names": lambda: Case(NAMES, PATHS),
         "a list of names": lambda: Case(([*NAMES],), PATHS),
         "own columns": lambda: Case((*columns.OWN, *NAMES), (*columns.OWN, *PATHS)),
-        "clean": lambda: Case(("asn", "own.site_id"), ("network.asn", "own.site_id"), DIRTY,
-                              now | {"clean": True}, asked=CLEAN),
+        "clean": lambda: Case(
+            ("asn", "country", "own.site_id"),
+            ("network.asn", "location.country_code", "own.site_id"),
+            DIRTY, now | {"clean": True}, asked=CLEAN,
+        ),
         "instants of rows": lambda: Case(
             ("time", "asn"), (*(p for p in columns.EVERYTHING if p[:5] == "time."), "network.asn"),
             ("8.8.8.8", "x", "1.1.1.1", "8.8.8.8", "1.1.1.1", "8.8.8.9"),
