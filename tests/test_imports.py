@@ -62,7 +62,7 @@ THIRD_PARTY = {
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "prometheus_client", "uvloop"},
-    **{f"{_DJANGO}/{name}.py": {"asgiref", "django"} for name in ("apps", "geoip2")},
+    **{f"{_DJANGO}/{name}.py": {"asgiref", "django"} for name in ("__init__", "geoip2")},
     "geolookup/cli": {"click"},
     "geolookup_builder": NUMERIC,
     "geolookup_builder/sources": {*NUMERIC, "maxminddb"},
