@@ -22,6 +22,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "use": {
         TUTORIAL: ["tutorial"],
         GUIDE: [
+            "cookbook",
             *("python", "shell"),
             *("flask", "fastapi", "django", "proxies", "logging"),
             *("tables", "pandas", "polars", "duckdb", "spark", "data-warehouse", "customer-sites"),

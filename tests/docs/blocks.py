@@ -145,6 +145,14 @@ PRESUMED = {
         modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
     ),
     "docs/data/plain-files.md": Needs(modules=("duckdb", "polars"), script=_MYDATA),
+    "docs/use/cookbook.md": Needs(
+        modules=(
+            *("django", "duckdb", "flask", "granian", "gunicorn", "jinja2", "mmdb_writer"),
+            *("pandas", "polars", "vl_convert"),
+        ),
+        programs=("curl", "nginx"),
+        script=_VENDOR.format("GeoLite2-City.mmdb"),
+    ),
     "docs/use/customer-sites.md": Needs(
         modules=("django", "gunicorn", "mmdb_writer"),
         programs=("curl",),
@@ -204,6 +212,8 @@ _OF_FIREWALLS = ("nft -c -f tv.nft", "nft -f rules.nft",
 NOT_RUN = (
     ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),
     ("README.md", "python3 -m venv .venv-test && ", "it runs these tests; .ci/run runs it"),
+    ("docs/use/cookbook.md", "$ geolookup update cities", "it downloads from the network"),
+    ("docs/use/cookbook.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
     ("docs/data/download.md", "$ geolookup update recipe", "its addresses are examples"),
     *(("docs/use/firewalls.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
