@@ -80,7 +80,7 @@ def imports() -> tuple[Import, ...]:
         Import(path, package, _room(path, package, folder), name, lazy)
         for package, folder in PACKAGES.items()
         for path in sorted(folder.rglob("*"))
-        if path.suffix in (".py", ".pyx", ".pxi", ".pxd")
+        if path.suffix in (".py", ".pyx", ".pxi")
         for name, lazy in _imported(path)
     )
 

@@ -164,7 +164,7 @@ def test_wheel_holds_what_runs_and_no_sources_of_the_kernel(built: Path) -> None
     wanted = _sources(
         "geolookup",
         "builder/geolookup_builder",
-        keep=lambda path: path.suffix not in (".pyx", ".pxi", ".pxd", ".h"),
+        keep=lambda path: path.suffix not in (".pyx", ".pxi", ".h"),
     )
     assert names == wanted
     assert "geolookup/py.typed" in names
