@@ -22,7 +22,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
         GUIDE: [
             "cookbook",
             *("python", "shell"),
-            *("flask", "fastapi", "django", "proxies", "logging"),
+            *("web", "proxies", "logging"),
             *("tables", "pandas", "polars", "duckdb", "spark", "data-warehouse", "customer-sites"),
             *("files", "logs", "traffic-map", "text", "history", "prefixes", "firewalls"),
             "from-*",

@@ -174,9 +174,9 @@ PRESUMED = {
     "docs/use/privacy.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/production.md": Needs(modules=("granian",), programs=("curl", "nginx")),
     "docs/operate/signing.md": Needs(modules=("cryptography",), script=_TWO_DAYS),
-    "docs/use/django.md": Needs(modules=("django", "geoip2", "gunicorn"), programs=("curl",)),
-    "docs/use/fastapi.md": Needs(modules=("fastapi", "uvicorn"), programs=("curl",)),
-    "docs/use/flask.md": Needs(modules=("flask", "gunicorn"), programs=("curl",)),
+    "docs/use/web.md": Needs(
+        modules=("django", "fastapi", "flask", "geoip2", "gunicorn", "uvicorn"), programs=("curl",)
+    ),
     "docs/use/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
     "docs/use/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
     "docs/use/history.md": Needs(modules=("pyarrow",), script=_THREE_MONTHS),
