@@ -25,7 +25,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
             *("web", "proxies", "logging"),
             *("tables", "pandas", "polars", "duckdb", "spark", "data-warehouse", "customer-sites"),
             *("files", "logs", "traffic-map", "text", "history", "prefixes", "firewalls"),
-            "from-*",
+            *("from-geoip2", "moving"),
         ],
         EXPLANATION: ["privacy"],
     },

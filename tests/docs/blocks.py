@@ -163,12 +163,11 @@ PRESUMED = {
     "docs/use/from-geoip2.md": Needs(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
-    "docs/use/from-geoip2fast.md": Needs(
-        modules=("maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
+    "docs/use/moving.md": Needs(
+        modules=("granian",),
+        programs=("curl",),
+        script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV") + "\n" + _VENDOR.format("ipinfo_lite.csv"),
     ),
-    "docs/use/from-hosted-api.md": Needs(modules=("granian", "requests"), programs=("curl",)),
-    "docs/use/from-ip2location.md": Needs(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
-    "docs/use/from-ipinfo.md": Needs(script=_VENDOR.format("ipinfo_lite.csv")),
     "docs/use/prefixes.md": Needs(modules=("pyarrow",)),
     "docs/data/mmdb-export.md": Needs(modules=("geoip2", "maxminddb")),
     "docs/use/privacy.md": Needs(modules=("granian",), programs=("curl",)),
