@@ -24,7 +24,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
             *("python", "shell"),
             *("web", "proxies", "logging"),
             *("tables", "spark", "data-warehouse", "customer-sites"),
-            *("files", "logs", "traffic-map", "text", "history", "prefixes", "firewalls"),
+            *("files", "logs", "traffic-map", "history", "prefixes", "firewalls"),
             *("from-geoip2", "moving"),
         ],
         EXPLANATION: ["privacy"],
