@@ -23,7 +23,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
             "cookbook",
             *("python", "shell"),
             *("web", "proxies", "logging"),
-            *("tables", "spark", "data-warehouse", "customer-sites"),
+            *("tables", "spark"),
             *("files", "logs", "traffic-map", "history", "prefixes", "firewalls"),
             *("from-geoip2", "moving"),
         ],
@@ -34,7 +34,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
         GUIDE: [
             *("own-columns", "overlays"),
             *("download", "updating", "verify", "diff", "score", "reports"),
-            *("plain-files", "databases", "mmdb-export"),
+            "export",
         ],
         REFERENCE: ["recipe", "losses", "sources/index"],
         EXPLANATION: ["bundled-dataset"],
