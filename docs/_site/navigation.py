@@ -33,7 +33,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
         TUTORIAL: ["tutorial"],
         GUIDE: [
             *("own-columns", "overlays"),
-            *("download", "updating", "verify", "diff", "score", "reports"),
+            *("download", "updating", "diff", "score", "reports"),
             "export",
         ],
         REFERENCE: ["recipe", "losses", "sources/index"],

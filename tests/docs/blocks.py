@@ -175,7 +175,6 @@ PRESUMED = {
     ),
     "docs/use/tables.md": Needs(modules=("duckdb", "pandas", "polars")),
     "docs/use/tutorial.md": Needs(modules=("pandas",)),
-    "docs/data/verify.md": Needs(script=_MYDATA),
 }
 
 #: Kinds of blocks that show and do not run.
