@@ -227,34 +227,34 @@ def _count(old: str) -> str:
     return re.sub(r"(?<=whole envelope \()\d+", str(count), old)
 
 
-#: Of each column that formats offer, in the order of the page.
-_MEANINGS = """
-is_anonymous               VPN, proxy, Tor or other anonymizer
-is_proxy                   proxy; MaxMind, IPinfo: public proxy
-is_vpn                     exit of a VPN service
-is_tor                     exit of Tor
-is_relay                   exit of iCloud Private Relay or similar
-is_residential_proxy       proxy at a subscriber
-is_legitimate_proxy        proxy of a company or ISP
-is_hosting                 of a hosting provider or cloud
-is_anycast                 announced from several places
-is_mobile                  of a mobile network
-is_satellite               of a satellite network
-proxy_type                 IP2Proxy's type: VPN, TOR, DCH, PUB, …
-proxy_provider             VPN or proxy service
-threat                     IP2Proxy's threats: SPAM, SCANNER, BOTNET, …
-last_seen_date             last day of activity as a proxy
-last_seen_days             days since last activity as a proxy
-fraud_score                IP2Proxy's score, 0 to 99
-anonymizer_confidence      confidence in percent
-ip_risk                    MaxMind's risk, 0.01 to 99
-static_ip_score            MaxMind's score, 0 to 99.99
-accuracy_radius            kilometres around the coordinates
-metro_code                 US metro code (DMA)
-geoname_id                 GeoNames id, most specific place
-city_geoname_id            GeoNames id
-region_geoname_id          GeoNames id
-country_geoname_id         GeoNames id
+#: Columns that formats offer, in the order of the page; a meaning where the name is not plain.
+_OFFERED = """
+is_anonymous               any anonymizer
+is_proxy                   MaxMind, IPinfo: public proxy
+is_vpn
+is_tor
+is_relay                   iCloud Private Relay or similar
+is_residential_proxy
+is_legitimate_proxy        of a company or ISP
+is_hosting
+is_anycast
+is_mobile
+is_satellite
+proxy_type                 VPN, TOR, DCH, PUB, …
+proxy_provider
+threat                     SPAM, SCANNER, BOTNET, …
+last_seen_date             as a proxy
+last_seen_days             days since, as a proxy
+fraud_score                0 to 99
+anonymizer_confidence      percent
+ip_risk                    0.01 to 99
+static_ip_score            0 to 99.99
+accuracy_radius            km
+metro_code                 DMA
+geoname_id                 most specific place
+city_geoname_id
+region_geoname_id
+country_geoname_id
 elevation                  metres
 average_income             US dollars
 population_density         people per km²
@@ -262,48 +262,51 @@ country_confidence         percent
 subdivision_confidence     percent
 city_confidence            percent
 postal_confidence          percent
-subdivision_2_code         second subdivision, without the country
-subdivision_2_name         second subdivision
-district                   district or county
-registered_country_code    where the network is registered
-represented_country_code   country that its users represent
+subdivision_2_code         without the country
+subdivision_2_name
+district                   or county
+registered_country_code
+represented_country_code   that its users represent
 represented_country_type   such as military
-city_name_LANG             city in a language
-region_name_LANG           region in a language
-country_name_LANG          country in a language
-area_code                  telephone area code
-weather_station_name       weather station
-domain                     domain of the user of the network
-usage_type                 kind of user, in the vendor's words
-address_type               A, U, M, B: anycast, unicast, multicast, broadcast
-category                   IAB category, such as IAB19-11
-mcc                        mobile country code
-mnc                        mobile network code
-mobile_brand               brand of the mobile network
-asn_kind                   isp, hosting, business, education, …
-asn_domain                 domain of the AS holder
+city_name_LANG
+region_name_LANG
+country_name_LANG
+area_code                  telephone
+weather_station_name
+domain                     of the network's user
+usage_type                 in the vendor's words
+address_type               anycast A, unicast U, multicast M, broadcast B
+category                   IAB19-11
+mcc
+mnc
+mobile_brand
+asn_kind                   isp, hosting, business, …
+asn_domain
 asn_country_code           where the AS is registered
-cloud_provider             provider
-cloud_region               the cloud's name
-cloud_service              the cloud's name or tags
-rir                        registry that delegated the range
+cloud_provider
+cloud_region               in its words
+cloud_service              or tags
+rir
 rir_status                 allocated or assigned
-rir_date                   day of the delegation
+rir_date                   of the delegation
 """
 
 
 def _vendor_columns(old: str) -> str:
-    """Return the page of the columns that formats offer."""
+    """Return the page with the table of columns that formats offer, by type and formats."""
     from geolookup_builder.recipe.names import COLUMNS
     from geolookup_builder.sources import FORMATS
 
-    rows = ["| name | type | meaning | formats |\n|---|---|---|---|\n"]
-    for name, meaning in (line.split(None, 1) for line in _MEANINGS.strip().splitlines()):
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name, *meaning in (line.split(None, 1) for line in _OFFERED.strip().splitlines()):
         # MMDB files can have all of them, as the page says.
         others = (one for one in FORMATS if one != "mmdb")
         formats = ", ".join(one for one in others if name in FORMATS[one].offers)
-        rows.append(_row(f"`{name}`", COLUMNS[name], meaning, formats or "mmdb"))
-    return _table_after(old, "", "".join(rows))
+        entry = f"`{name}`" + "".join(f" ({words})" for words in meaning)
+        groups.setdefault((COLUMNS[name], formats or "mmdb"), []).append(entry)
+    rows = [_row(*group, ", ".join(entries)) for group, entries in sorted(groups.items())]
+    header = "| type | formats | columns |\n|---|---|---|\n"
+    return _table_after(old, "## Columns of vendors", header + "".join(rows))
 
 
 # --- the JSON Schema
@@ -347,7 +350,7 @@ TEXTS_OF: dict[str, Callable[[str], str]] = {
     "docs/reference/contract.md": _contract,
     "docs/reference/format.md": _format,
     "docs/data/recipe.md": _recipe,
-    "docs/data/sources/columns.md": _vendor_columns,
+    "docs/data/sources/files.md": _vendor_columns,
     "docs/envelope.schema.json": _schema,
     "benchmarks/contenders/table.py": _count,
 }

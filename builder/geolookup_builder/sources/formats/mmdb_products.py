@@ -211,7 +211,7 @@ _FLAT: Mapping[str, Offers] = {
     "connection_type": (*_USES["connection_type"], known("connection_type")),
 }
 
-#: In order of precedence; the table of docs/data/sources/mmdb.md lists them too.
+#: In order of precedence; the table of docs/data/sources/files.md lists them too.
 PRODUCTS = (
     # What ``geolookup export`` writes as flat: in a dataset, no word stands for "unknown".
     _product(
