@@ -244,7 +244,7 @@ proxy_type                 VPN, TOR, DCH, PUB, …
 proxy_provider
 threat                     SPAM, SCANNER, BOTNET, …
 last_seen_date             as a proxy
-last_seen_days             days since, as a proxy
+last_seen_days             as a proxy
 fraud_score                0 to 99
 anonymizer_confidence      percent
 ip_risk                    0.01 to 99
@@ -258,16 +258,16 @@ country_geoname_id
 elevation                  metres
 average_income             US dollars
 population_density         people per km²
-country_confidence         percent
-subdivision_confidence     percent
-city_confidence            percent
-postal_confidence          percent
+country_confidence
+subdivision_confidence
+city_confidence
+postal_confidence          of all four: percent
 subdivision_2_code         without the country
 subdivision_2_name
 district                   or county
 registered_country_code
 represented_country_code   that its users represent
-represented_country_type   such as military
+represented_country_type   military
 city_name_LANG
 region_name_LANG
 country_name_LANG
@@ -275,20 +275,20 @@ area_code                  telephone
 weather_station_name
 domain                     of the network's user
 usage_type                 in the vendor's words
-address_type               anycast A, unicast U, multicast M, broadcast B
+address_type               A, U, M, B: any-, uni-, multi-, broadcast
 category                   IAB19-11
 mcc
 mnc
 mobile_brand
 asn_kind                   isp, hosting, business, …
 asn_domain
-asn_country_code           where the AS is registered
+asn_country_code           of registration
 cloud_provider
-cloud_region               in its words
+cloud_region
 cloud_service              or tags
 rir
 rir_status                 allocated or assigned
-rir_date                   of the delegation
+rir_date
 """
 
 
