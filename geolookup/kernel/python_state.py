@@ -232,7 +232,7 @@ class State:
         values = self._group(match, group, second)
         return values.get(member) if member else values
 
-    def _group(self, match: Match, group: str, second: int) -> Object:
+    def _group(self, match: Match, group: str, second: int) -> Any:
         """Return a group of data, read from no more rows than it needs; the caller may change it.
 
         A zone file or another table can be damaged.
