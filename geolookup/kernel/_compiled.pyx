@@ -48,6 +48,7 @@ cdef extern from "_words.h":
 
 cdef extern from "Python.h":
     bint PY_LITTLE_ENDIAN
+    Py_ssize_t PY_SSIZE_T_MAX
     bint PyUnicode_IS_COMPACT_ASCII(object text)
     char* PyUnicode_1BYTE_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)

@@ -242,7 +242,7 @@ cdef bint _start_ipv6(State state, Py_ssize_t interval, Address* start) noexcept
         value = (<const uint16_t*>state.ipv6_low_indices)[interval]
     else:
         value = (<const uint32_t*>state.ipv6_low_indices)[interval]
-    if value >= state.low_values_column.count:
+    if value >= state.low_value_count:
         return False
     start.high, start.low = state.ipv6_highs[interval], state.ipv6_low_values[value]
     return True
