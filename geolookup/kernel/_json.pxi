@@ -96,8 +96,7 @@ cdef dict _ERRORS = {error.code: error for error in (InvalidAddressError, Privat
 cdef str _IPV4 = "ipv4"
 cdef str _IPV6 = "ipv6"
 cdef Py_ssize_t _STRIDE = fmt.SPARSE_STRIDE  # intervals between two entries of the sparse index
-cdef bytes _INVALID_JSON = envelope.FAILURES_JSON[InvalidAddressError]
-cdef bytes _PRIVATE_JSON = envelope.FAILURES_JSON[PrivateAddressError]
+cdef dict _FAILURES_JSON = {code: envelope.FAILURES_JSON[error] for code, error in _ERRORS.items()}
 
 
 cdef inline char* _put(char* out, Text text, Py_ssize_t size) noexcept nogil:

@@ -108,7 +108,7 @@ cdef class _Lines:
         # One allocation for most lists, instead of a doubling of a growing output.
         self.out.reserve(len(ips) * USUAL)
         for begin in range(0, len(ips), BLOCK):
-            _read_objects(self.state, ips, begin, &batch, ALL_TEXTS)
+            _read_addresses(self.state, ips, begin, &batch, False, ALL_TEXTS)
             for at in range(batch.count):
                 _approach(self.state, &batch, at, ALL_TEXTS)
                 failures += batch.ids[at] < 0
@@ -134,56 +134,42 @@ cdef class _Lines:
         return self.out.take()
 
 
-cdef list _many_dicts(State state, list ips, seconds):
+cdef list _many_envelopes(State state, list ips, seconds, bint as_json):
     cdef Batch batch
     cdef bint was_collecting
     cdef Py_ssize_t begin
     cdef list envelopes = []
     _check_seconds(ips, seconds)
     for begin in range(0, len(ips), BLOCK):
-        _read_objects(state, ips, begin, &batch, ALL_TEXTS)
+        _read_addresses(state, ips, begin, &batch, False, ALL_TEXTS)
         # The cyclic garbage collector of CPython 3.11 visits all young dicts after each 700, however
         # many of them are kept. Since 3.12 it runs between bytecodes only.
         was_collecting = PY_VERSION_HEX < 0x030C0000 and PyGC_Disable()
         try:
-            _append_dicts(state, ips, begin, seconds, &batch, envelopes)
+            _append_envelopes(state, ips, begin, seconds, as_json, &batch, envelopes)
         finally:
             if was_collecting:
                 PyGC_Enable()
     return envelopes
 
 
-cdef int _append_dicts(
-    State state, list ips, Py_ssize_t begin, object seconds, Batch* batch, list envelopes
+cdef int _append_envelopes(
+    State state, list ips, Py_ssize_t begin, object seconds, bint as_json, Batch* batch, list envelopes
 ) except -1:
     cdef Py_ssize_t at
+    cdef int64_t second
     for at in range(batch.count):
         _approach(state, batch, at, ALL_TEXTS)
         if batch.ids[at] < 0:
             status = INVALID if batch.ids[at] == INVALID_ID else PRIVATE
-            envelopes.append(envelope.failure(_ERRORS[status]))
+            envelopes.append(_FAILURES_JSON[status] if as_json else envelope.failure(_ERRORS[status]))
+            continue
+        second = _second(seconds, begin + at)
+        if as_json:
+            envelopes.append(_json(state, &batch.answers[at], second))
         else:
-            envelopes.append(_success(
-                state, ips[begin + at], &batch.answers[at], _second(seconds, begin + at)
-            ))
+            envelopes.append(_success(state, ips[begin + at], &batch.answers[at], second))
     return 0
-
-
-cdef list _many_json(State state, list ips, seconds):
-    cdef Batch batch
-    cdef Py_ssize_t begin, at
-    cdef list envelopes = []
-    cdef _Output out = _Output()
-    _check_seconds(ips, seconds)
-    for begin in range(0, len(ips), BLOCK):
-        _read_objects(state, ips, begin, &batch, ALL_TEXTS)
-        for at in range(batch.count):
-            _approach(state, &batch, at, ALL_TEXTS)
-            out.used = 0
-            _write_line(state, &batch, at, _second(seconds, begin + at), out)
-            # Without the line feed.
-            envelopes.append(PyBytes_FromStringAndSize(_bytes_start(out.data), out.used - 1))
-    return envelopes
 
 
 cdef int _check_seconds(list ips, object seconds) except -1:
@@ -200,18 +186,10 @@ cdef inline int64_t _second(object seconds, Py_ssize_t at) except? -1:
 # --- addresses to rows
 
 
-cdef int _read_objects(
-    State state, list ips, Py_ssize_t begin, Batch* batch, int texts
+cdef int _read_addresses(
+    State state, list ips, Py_ssize_t begin, Batch* batch, bint with_private, int texts
 ) except -1:
     """Read up to ``BLOCK`` addresses from position ``begin`` on, and find their rows."""
-    _read_addresses(state, ips, begin, batch, False)
-    return _find_rows(state, batch, texts)
-
-
-cdef int _read_addresses(
-    State state, list ips, Py_ssize_t begin, Batch* batch, bint with_private
-) except -1:
-    """Read addresses into a block; ``_finish`` finds their intervals."""
     cdef Py_ssize_t at
     cdef Address* address
     batch.count = <int>min(<Py_ssize_t>BLOCK, len(ips) - begin)
@@ -224,7 +202,7 @@ cdef int _read_addresses(
         if not (_read_text(ip, address) if type(ip) is str else _read_object(ip, address)):
             address.family = 0
         _add(state, &batch.column, address, &batch.ids[at])
-    return 0
+    return _find_rows(state, batch, texts)
 
 
 cdef Py_ssize_t _read_lines(State state, bytes lines, Py_ssize_t begin, Batch* batch) except -1:
@@ -341,7 +319,7 @@ cdef int _write_line(
         # The slack has room for a line feed after it.
         end = _write_json(state, answer, out.reserve(parts.size), &parts, country, time)
     else:
-        failure = _INVALID_JSON if batch.ids[at] == INVALID_ID else _PRIVATE_JSON
+        failure = <bytes>_FAILURES_JSON[INVALID if batch.ids[at] == INVALID_ID else PRIVATE]
         end = _put_bytes(out.reserve(PyBytes_GET_SIZE(failure) + 1), failure)
     end[0] = c"\n"
     return out.written_to(end + 1)

@@ -53,6 +53,13 @@ cdef inline bint _private_ipv6(Address* address) noexcept nogil:
     return kind if kind != 2 else _space6.private[_part(&_space6, address)]
 
 
+cdef inline bint _is_private(Address* address) noexcept nogil:
+    cdef uint64_t value = address.low
+    if address.family == 4 or _embedded(address, &value):
+        return _private_ipv4(value)
+    return _private_ipv6(address)
+
+
 cdef int _part(Space* space, Address* address) noexcept nogil:
     """Return the part that holds an address."""
     cdef int low = 0, high = space.count, at

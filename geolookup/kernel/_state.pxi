@@ -172,11 +172,11 @@ cdef class State:
 
     def envelopes(self, list ips, seconds):
         """See ``python_state.State``."""
-        return _many_dicts(self, ips, seconds)
+        return _many_envelopes(self, ips, seconds, False)
 
     def envelopes_json(self, list ips, seconds):
         """See ``python_state.State``."""
-        return _many_json(self, ips, seconds)
+        return _many_envelopes(self, ips, seconds, True)
 
     def values(self, list ips, names, seconds, default=None):
         """See ``python_state.State``."""
