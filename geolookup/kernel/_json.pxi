@@ -192,7 +192,7 @@ cdef struct Parts:
 cdef bytes _json(State state, Match* answer, int64_t second):
     """Write the envelope into bytes of its size."""
     cdef Parts parts
-    cdef _CountryJson country = _country_json(state, answer.location)
+    cdef _Country country = _country(state, answer.location)
     cdef bytes time = _time_json(state, answer.location, second)
     _read_parts(state, answer, country, time, &parts)
     cdef PyObject* result = _new_bytes(NULL, parts.size)
@@ -210,7 +210,7 @@ cdef bytes _json(State state, Match* answer, int64_t second):
 
 
 cdef int _read_parts(
-    State state, Match* answer, _CountryJson country, bytes time, Parts* parts
+    State state, Match* answer, _Country country, bytes time, Parts* parts
 ) except -1:
     parts.place = state.locations.row(answer.location, &parts.place_size)
     PREFETCH(parts.place)
@@ -225,14 +225,14 @@ cdef int _read_parts(
     parts.size = (
         _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(country.head)
         + parts.place_size + _PLACE_NAMES.added + PyBytes_GET_SIZE(time)
-        + PyBytes_GET_SIZE(country.currency) + _tail.size
+        + PyBytes_GET_SIZE(country.tail) + _tail.size
         + parts.network_size + _NETWORK_NAMES.added
     )
     return 0
 
 
 cdef char* _write_json(
-    State state, Match* answer, char* out, Parts* parts, _CountryJson country, bytes time
+    State state, Match* answer, char* out, Parts* parts, _Country country, bytes time
 ) except NULL:
     """Write the envelope and return its end."""
     out = _copy_piece(out, &_head)
@@ -242,7 +242,7 @@ cdef char* _write_json(
     out = _copy_members(out, _PLACE_NAMES, state.locations, parts.place, parts.place_size)
     if out == NULL:
         raise state.locations.damaged(answer.location)
-    out = _put_bytes(_put_bytes(out, time), country.currency)
+    out = _put_bytes(_put_bytes(out, time), country.tail)
     if parts.network_size and parts.network[0] == c"\n":
         # Without an asn the row begins with a line feed, also dropped.
         out = _copy_members(
