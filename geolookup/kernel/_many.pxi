@@ -116,19 +116,6 @@ cdef class _Lines:
         return failures
 
     @cython.critical_section
-    def add_text(self, bytes text, int64_t second):
-        """See ``python_state.Lines``."""
-        cdef Batch batch
-        cdef Py_ssize_t begin = 0, at, failures = 0
-        while begin < PyBytes_GET_SIZE(text):
-            begin = _read_lines(self.state, text, begin, &batch)
-            for at in range(batch.count):
-                _approach(self.state, &batch, at, ALL_TEXTS)
-                failures += batch.ids[at] < 0
-                _write_line(self.state, &batch, at, second, self.out)
-        return failures
-
-    @cython.critical_section
     def take(self):
         """See ``python_state.Lines``."""
         return self.out.take()
@@ -203,53 +190,6 @@ cdef int _read_addresses(
             address.family = 0
         _add(state, &batch.column, address, &batch.ids[at])
     return _find_rows(state, batch, texts)
-
-
-cdef Py_ssize_t _read_lines(State state, bytes lines, Py_ssize_t begin, Batch* batch) except -1:
-    """Read up to ``BLOCK`` lines, find their rows, and return where the next line begins.
-
-    Empty lines are skipped.
-    """
-    cdef Text text = <Text>PyBytes_AS_STRING(lines)
-    cdef Py_ssize_t size = PyBytes_GET_SIZE(lines), end, following
-    cdef Text stop
-    cdef Address* address
-    batch.count = 0
-    _begin(&batch.column, False)
-    while batch.count < BLOCK and begin < size:
-        stop = <Text>memchr(text + begin, c"\n", size - begin)
-        end = size if stop == NULL else stop - text
-        following = end + 1
-        while begin < end and _is_space(text[begin]):
-            begin += 1
-        while begin < end and _is_space(text[end - 1]):
-            end -= 1
-        address = &batch.answers[batch.count].address
-        # White space beyond ASCII can only be at an end that is not ASCII: U+00A0 is C2 A0.
-        if begin < end and (text[begin] | text[end - 1]) < 128:
-            if not _parse_one(text, size, begin, end, address):
-                address.family = 0
-        elif not _read_stripped(lines[begin:end], address):
-            begin = following
-            continue
-        _add(state, &batch.column, address, &batch.ids[batch.count])
-        batch.count += 1
-        begin = following
-    _find_rows(state, batch, ALL_TEXTS)
-    return min(begin, size)
-
-
-cdef inline bint _is_space(unsigned char byte) noexcept nogil:
-    """Return whether ``str.strip`` removes an ASCII character."""
-    return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
-
-
-cdef bint _read_stripped(bytes line, Address* address) except -1:
-    """Parse a line that may have other white space at its ends; return whether it has more."""
-    text = line.decode("utf-8", "surrogateescape").strip()
-    if text and not _read_text(text, address):
-        address.family = 0
-    return bool(text)
 
 
 cdef int _find_rows(State state, Batch* batch, int texts) except -1:

@@ -345,16 +345,6 @@ class Lines:
             failures += answer in envelope.FAILURES_JSON.values()
         return failures
 
-    def add_text(self, text: bytes, second: int) -> int:
-        """Write the envelope of each line of ``text``; return the number of error envelopes.
-
-        White space at both ends of a line is removed, and empty lines are skipped. A line that
-        is not UTF-8 is a malformed address.
-        """
-        # surrogateescape: invalid UTF-8 becomes a malformed address, no exception.
-        texts = [line.decode("utf-8", "surrogateescape").strip() for line in text.split(b"\n")]
-        return self.add([text for text in texts if text], second)
-
     def take(self) -> bytes:
         """Return the lines and remove them."""
         lines = b"".join(self._lines)
