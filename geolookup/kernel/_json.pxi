@@ -63,29 +63,6 @@ cdef int _load_texts() except -1:
     return 0
 
 
-cdef int _check_fields() except -1:
-    """Raise ImportError if the contract has fields that this kernel was not written for.
-
-    It takes numbers and names of fields from ``contract.fields``. It knows the groups, the members
-    of ``time``, and that only the first field of a row can be left out.
-    """
-    cdef tuple top = ("ip", "ip_type", "location", "time", "currency", "network")
-    cdef tuple time = (
-        *("zone", "abbr", "utc_offset", "utc_offset_seconds"),
-        *("current_time", "current_timestamp", "is_dst"),
-    )
-    others = [field.path for field in fields.FIELDS if field.optional]
-    if (
-        tuple(fields.PATHS[:len(top)]) != top
-        or fields.GROUPS != top[2:]
-        or fields.TIME_MEMBERS != time
-        or others != [fields.in_table(fields.NETWORK)[0].path]
-    ):
-        raise ImportError("the compiled kernel was built for other fields than contract/fields.py has")
-    return 0
-
-
-_check_fields()
 _load_texts()
 cdef _Names _PLACE_NAMES = _Names(fields.PLACE_MEMBERS, b",")
 cdef _Names _COUNTRY_NAMES = _Names(fields.COUNTRY_MEMBERS, b'"location":{')
@@ -172,8 +149,6 @@ cdef char* _put_members(char* out, _Names names, Text texts, Py_ssize_t size) no
         out = _put(out, texts, stop - texts)
         texts = stop + 1
     return out
-
-
 
 
 # --- envelopes
