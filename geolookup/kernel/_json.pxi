@@ -167,7 +167,7 @@ cdef struct Parts:
 cdef bytes _json(State state, Match* answer, int64_t second):
     """Write the envelope into bytes of its size."""
     cdef Parts parts
-    cdef _Country country = _country(state, answer.location)
+    cdef tuple country = _country_json(state, answer.location)
     cdef bytes time = _time_json(state, answer.location, second)
     _read_parts(state, answer, country, time, &parts)
     cdef PyObject* result = _new_bytes(NULL, parts.size)
@@ -185,7 +185,7 @@ cdef bytes _json(State state, Match* answer, int64_t second):
 
 
 cdef int _read_parts(
-    State state, Match* answer, _Country country, bytes time, Parts* parts
+    State state, Match* answer, tuple country, bytes time, Parts* parts
 ) except -1:
     parts.place = state.locations.row(answer.location, &parts.place_size)
     PREFETCH(parts.place)
@@ -198,26 +198,26 @@ cdef int _read_parts(
         parts.ip_type = &_ipv4_type
         parts.echo_size = _write_octets(parts.echo, answer.address.low) - parts.echo
     parts.size = (
-        _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(country.head)
+        _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(<bytes>country[0])
         + parts.place_size + _PLACE_NAMES.added + PyBytes_GET_SIZE(time)
-        + PyBytes_GET_SIZE(country.tail) + _tail.size
+        + PyBytes_GET_SIZE(<bytes>country[1]) + _tail.size
         + parts.network_size + _NETWORK_NAMES.added
     )
     return 0
 
 
 cdef char* _write_json(
-    State state, Match* answer, char* out, Parts* parts, _Country country, bytes time
+    State state, Match* answer, char* out, Parts* parts, tuple country, bytes time
 ) except NULL:
     """Write the envelope and return its end."""
     out = _copy_piece(out, &_head)
     out = _copy(out, <Text>parts.echo, parts.echo_size)
     out = _copy_piece(out, parts.ip_type)
-    out = _put_bytes(out, country.head)
+    out = _put_bytes(out, <bytes>country[0])
     out = _copy_members(out, _PLACE_NAMES, state.locations, parts.place, parts.place_size)
     if out == NULL:
         raise state.locations.damaged(answer.location)
-    out = _put_bytes(_put_bytes(out, time), country.tail)
+    out = _put_bytes(_put_bytes(out, time), <bytes>country[1])
     if parts.network_size and parts.network[0] == c"\n":
         # Without an asn the row begins with a line feed, also dropped.
         out = _copy_members(

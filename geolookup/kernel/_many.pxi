@@ -250,10 +250,10 @@ cdef int _write_line(
     """Write the envelope of an address of a block, and a line feed."""
     cdef Match* answer = &batch.answers[at]
     cdef Parts parts
-    cdef _Country country
+    cdef tuple country
     cdef char* end
     if batch.ids[at] >= 0:
-        country = _country(state, answer.location)
+        country = _country_json(state, answer.location)
         time = _time_json(state, answer.location, second)
         _read_parts(state, answer, country, time, &parts)
         # The slack has room for a line feed after it.

@@ -27,7 +27,7 @@ cdef class State:
     cdef Py_ssize_t ipv4_count, ipv6_count, sparse_count, low_value_count, location_count
     cdef _Table locations, networks, country_texts
     cdef list zones, clocks, times, times_json, local_times  # by zone
-    cdef list countries
+    cdef list countries, countries_json
     cdef list values_by_row  # by path: the values that ``_values`` keeps
     cdef _OwnTable own  # None without own columns
 
@@ -80,7 +80,7 @@ cdef class State:
         self.zones = dataset.zones()
         self.clocks = [None] * len(self.zones)
         self.times, self.times_json, self.local_times = [[None] * len(self.zones) for _ in range(3)]
-        self.countries = [None] * self.country_texts.count
+        self.countries, self.countries_json = [[None] * self.country_texts.count for _ in range(2)]
         return 0
 
     cdef int _map_own(self, dataset) except -1:
