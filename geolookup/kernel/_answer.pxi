@@ -247,8 +247,7 @@ cdef inline View _view_of(Answer answer, str group, dict codes):
 cdef object _own_member(Answer answer, object name):
     cdef Match found = answer.found
     if answer.owner is None:
-        value = answer.own_members[name]
-        return value.copy() if type(value) is list else value
+        return _rest().copy_value(answer.own_members[name])
     if answer.status == INVALID:
         return None
     _find_own_row(answer.owner, &found)

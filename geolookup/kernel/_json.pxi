@@ -56,14 +56,8 @@ cdef class _Names:
         return None if _put_members(out, self, texts, size) == NULL else result
 
 
-cdef int _load_texts() except -1:
-    global _head, _ipv4_type, _ipv6_type, _tail
-    _head, _tail = _piece(envelope.HEAD), _piece(b"}" + envelope.TAIL)
-    _ipv4_type, _ipv6_type = _piece(envelope.IP_TYPE[4]), _piece(envelope.IP_TYPE[6])
-    return 0
-
-
-_load_texts()
+_head, _tail = _piece(envelope.HEAD), _piece(b"}" + envelope.TAIL)
+_ipv4_type, _ipv6_type = _piece(envelope.IP_TYPE[4]), _piece(envelope.IP_TYPE[6])
 cdef _Names _PLACE_NAMES = _Names(fields.PLACE_MEMBERS, b",")
 cdef _Names _COUNTRY_NAMES = _Names(fields.COUNTRY_MEMBERS, b'"location":{')
 cdef _Names _CURRENCY_NAMES = _Names(fields.CURRENCY_MEMBERS, b',"currency":{')

@@ -190,10 +190,9 @@ def card(answer: Answer) -> str:
             ("currency", join_values(currency.code, currency.name)),
             ("network", network_name(members(network))),
             ("kind", join_values(network.connection_type, network.user_type)),
-            *((f"own.{name}", _joined(value)) for name, value in members(answer.own).items()),
+            *(
+                (f"own.{name}", ", ".join(value) if isinstance(value, list) else value)
+                for name, value in members(answer.own).items()
+            ),
         ],
     )
-
-
-def _joined(value: Any) -> object:
-    return ", ".join(value) if isinstance(value, list) else value
