@@ -100,7 +100,7 @@ def _detections(spec: SourceSpec) -> dict[str, Detections]:
     files = [file for file in members(spec.path, spec.base, ("",)) if file.label[-1:] != "/"]
     of_files, misses = dict[str, Detections](), list[sniffing.NearMissError]()
     for member in files:
-        start = sniffing.Opening(member, sniffing.beginning(member), spec)
+        start = sniffing.opening(member, spec)
         detections, miss = _examine(start)
         if detections:
             of_files[member.label] = detections
@@ -199,7 +199,7 @@ def _by_cells(spec: SourceSpec, options: Mapping[str, Any]) -> SourceSpec:
 
 def _start(spec: SourceSpec) -> Member:
     """Return the beginning of the first file of a source."""
-    return sniffing.beginning(members(spec.path, spec.base, ("",))[0])
+    return sniffing.opening(members(spec.path, spec.base, ("",))[0]).start
 
 
 def guessed_cells(spec: SourceSpec) -> dict[str, Any]:

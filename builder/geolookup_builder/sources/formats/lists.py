@@ -83,7 +83,7 @@ class _Lines:
     def _begins(self, member: Member) -> bool:
         """Return whether the first line of a file is as in all files of the format."""
         sniffing.check_kind(member, sniffing.TEXT)
-        lines = sniffing.first_lines(sniffing.beginning(member), _COMMENTED)
+        lines = sniffing.first_lines(sniffing.opening(member).start, _COMMENTED)
         return re.match(self.first, next(iter(lines), "")) is not None
 
     def detect(self, opening: Opening) -> Detection | None:

@@ -1,6 +1,6 @@
 """The beginning of a file: its records, their content, and the format that they show.
 
-``format = "auto"`` reads the beginning of a file once (``beginning``); each format examines it with
+``format = "auto"`` reads the beginning of a file once (``opening``); each format examines it with
 the checks that its reader makes anyway and returns a ``Detection`` or None. Readers of files
 without a header compare a ``Sample`` of records with the expected content. A column is refused if
 most of its cells do not match; single bad rows are rejected later, one by one.
@@ -19,8 +19,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError, count_text
 from geolookup.filesystem.signatures import END_BYTES, START_BYTES, Kind, is_binary, looks_like
 from geolookup_builder.recipe.document import SourceSpec
@@ -93,14 +95,17 @@ class Opening:
     spec: SourceSpec
 
 
-def beginning(member: Member) -> Member:
-    """Return the first whole lines of a member; BuildError if it cannot be read."""
+def opening(member: Member, spec: SourceSpec | None = None) -> Opening:
+    """Read the beginning of a member; BuildError if it cannot be read."""
     with member.open() as stream:
         data = stream.read(_OPENING_BYTES)
     if len(data) == _OPENING_BYTES:
         # Whole lines only; one line that is longer than the opening stays.
         data = data[: data.rfind(b"\n") + 1] or data
-    return Member(member.label, lambda: io.BytesIO(data))
+
+    start = Member(member.label, lambda: io.BytesIO(data))
+    fields, path = frozenset(BY_SOURCE_COLUMN), Path(member.label)
+    return Opening(member, start, spec or SourceSpec("auto", "", fields, {}, {}, path, Path()))
 
 
 def first_lines(start: Member, layout: Layout) -> list[str]:
