@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from docs import terminal
+from docs import diagrams, terminal
 from geolookup.comparison.values import read_tables
 from geolookup.dataset.files import Dataset
 from geolookup.pictures.address_map import address_map
@@ -100,6 +100,10 @@ PICTURES: dict[str, Callable[[], bytes]] = {
     "address-map.png": countries,
     "speed.svg": speed,
     "terminal.svg": session,
+    "concepts/answer.svg": diagrams.answer,
+    "concepts/dataset.svg": diagrams.dataset,
+    "concepts/store.svg": diagrams.store,
+    "concepts/service.svg": diagrams.service,
 }
 
 

@@ -58,25 +58,14 @@ PRIVATE = [column.name for column in _COLUMNS if column.private]
 Row = SourceRow
 
 
-@st.composite
-def _row(draw: st.DrawFn) -> Row:
-    window = draw(st.sampled_from(list(WINDOWS)))
-    begin, end = sorted(draw(st.tuples(*[st.integers(0, WINDOWS[window] - 1)] * 2)))
-    cells = {name: draw(st.sampled_from(("", *values))) for name, values in CELLS.items()}
-    return Row(ip_address(window) + begin, ip_address(window) + end, cells)
-
-
-rows = st.lists(_row(), min_size=1, max_size=8)
+rows = st.lists(
+    range_strategies.rows_within(WINDOWS, range_strategies.any_cells(CELLS)), min_size=1, max_size=8
+)
 
 
 def build(folder: Path, listed: Sequence[Row], recipe: str = RECIPE) -> Path:
     """Build a dataset of some rows."""
-    return build_at(folder, {"rows.csv": as_csv(listed)}, recipe)[0]
-
-
-def as_csv(listed: Sequence[Row]) -> str:
-    """Return rows as a source."""
-    return range_strategies.as_csv(Source([*listed]))
+    return build_at(folder, {"rows.csv": range_strategies.as_csv(Source([*listed]))}, recipe)[0]
 
 
 def addresses() -> Iterator[Address]:

@@ -126,6 +126,28 @@ def sources(
     return Source([*rows, *repeated], fields)
 
 
+@st.composite
+def rows_within(
+    draw: st.DrawFn, windows: Mapping[str, int], cells: st.SearchStrategy[dict[str, str]]
+) -> SourceRow:
+    """A row within one of some windows; of each, the number of its addresses is given."""
+    window = draw(st.sampled_from(list(windows)))
+    begin, end = sorted(draw(st.tuples(*[st.integers(0, windows[window] - 1)] * 2)))
+    return SourceRow(ip_address(window) + begin, ip_address(window) + end, draw(cells))
+
+
+def any_cells(cells: Mapping[str, tuple[str, ...]]) -> st.SearchStrategy[dict[str, str]]:
+    """A text, or an empty one, for each column."""
+    return st.fixed_dictionaries(
+        {name: st.sampled_from(("", *texts)) for name, texts in cells.items()}
+    )
+
+
+def addresses_in(windows: Mapping[str, int]) -> list[Address]:
+    """Every address of some windows."""
+    return [ip_address(start) + at for start, size in windows.items() for at in range(size)]
+
+
 #: The sources of a recipe, in the same windows.
 recipes = st.sampled_from(_PLACES).flatmap(
     lambda windows: st.lists(sources(windows), min_size=1, max_size=3)

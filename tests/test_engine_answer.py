@@ -6,7 +6,6 @@ import copy
 import gc
 import pickle
 import re
-import weakref
 from contextlib import suppress
 from datetime import datetime
 from html import escape
@@ -15,8 +14,6 @@ from operator import attrgetter
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import ClosedError
@@ -25,8 +22,7 @@ from tests.hostile import NO_ADDRESS
 from tests.internals.contract import fields
 from tests.internals.dataset import Dataset, network_of
 from tests.internals.kernel import kernel, restore, state_of
-from tests.internals.kernel import python as kernel_python
-from tests.kernel.modules import MODULES, compiled, needs_compiled
+from tests.kernel.modules import MODULES
 
 AT = 1768507200
 DATASET = Dataset(SMALL)
@@ -80,17 +76,6 @@ def check(engine: Any, ip: object) -> None:
     for group in fields.GROUPS:
         expected = data.get(group, {})
         assert values(answer, group) == {name: expected.get(name) for name in members(group)}
-
-
-INTEGERS = (st.integers(0, 2**32 - 1), st.integers(0, 2**128 - 1))
-
-
-@needs_compiled
-@given(st.one_of(*INTEGERS, st.integers(0x2001 << 112, 0x2A10 << 112)).map(ip_address))
-def test_an_answer_says_what_lookup_says(ip: object) -> None:
-    for module in (compiled, kernel_python):
-        for item in (ip, str(ip)):
-            check(module.Kernel(DATASET), item)
 
 
 def test_an_answer_of_each_kind(engine: Any) -> None:
@@ -255,34 +240,15 @@ def test_a_card_escapes_what_a_dataset_says(engine: Any) -> None:
 
 
 def test_the_collector_does_not_visit_answers() -> None:
-    """A million of them cost no collections. The dicts of envelopes can be in cycles, and do."""
+    """A million of them cost no collections. Envelopes can be in cycles: it does visit these."""
     with geolookup.open(SMALL) as engine:
         answer = engine.answer("8.8.8.8")
         tracked = [answer, answer.location, answer.network, answer.time, answer.currency]
         assert any(map(gc.is_tracked, tracked)) is (engine.kernel == "python")
-        assert gc.is_tracked(engine.lookup("8.8.8.8"))
-
-
-@pytest.mark.long
-def test_a_cycle_through_an_envelope_is_collected(engine: Any) -> None:
-    class Marker:
-        """An object that a weak reference can name."""
-
-    for group in ("data", "country_languages"):
         envelope: Any = engine.lookup("8.8.8.8")
-        holder = {
-            "data": envelope["data"],
-            "country_languages": envelope["data"]["location"]["country_languages"],
-        }.pop(group)
-        marker = Marker()
-        if isinstance(holder, list):
-            holder += [envelope, marker]
-        else:
-            holder |= {"envelope": envelope, "marker": marker}
-        alive = weakref.ref(marker)
-        del envelope, holder, marker
-        gc.collect()
-        assert alive() is None, group
+        data = envelope["data"]
+        within = (envelope, data, data["location"], data["location"]["country_languages"])
+        assert all(map(gc.is_tracked, within))
 
 
 def test_an_answer_outlives_its_engine() -> None:

@@ -62,7 +62,7 @@ THIRD_PARTY = {
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "prometheus_client", "uvloop"},
-    **{f"{_DJANGO}/{name}.py": {"asgiref", "django"} for name in ("apps", "geoip2")},
+    **{f"{_DJANGO}/{name}.py": {"asgiref", "django"} for name in ("__init__", "geoip2")},
     "geolookup/cli": {"click"},
     "geolookup_builder": NUMERIC,
     "geolookup_builder/sources": {*NUMERIC, "maxminddb"},
@@ -99,7 +99,7 @@ def imports() -> tuple[Import, ...]:
         Import(path, package, _room(path, package, folder), name, lazy)
         for package, folder in PACKAGES.items()
         for path in sorted(folder.rglob("*"))
-        if path.suffix in (".py", ".pyx", ".pxi", ".pxd")
+        if path.suffix in (".py", ".pyx", ".pxi")
         for name, lazy in _imported(path)
     )
 
@@ -154,15 +154,6 @@ def test_every_path_and_part_is_on_the_page() -> None:
     rooms = {path.name.partition(".")[0] for path in PACKAGES["geolookup"].iterdir()}
     beside = {"__init__", "__main__", "__pycache__", "py", "world"}
     assert rooms - beside == set(ROOMS) - {"geolookup"}
-
-
-def test_a_module_that_runs_is_defined_before() -> None:
-    for path in {module.path for module in imports() if module.path.suffix == ".py"}:
-        text = path.read_text(encoding="utf-8")
-        if "__main__" not in text:
-            continue
-        *before, _ = ast.parse(text).body
-        assert not any("__main__" in ast.unparse(item)[:40] for item in before), path
 
 
 def test_imports_point_one_way() -> None:

@@ -1,4 +1,4 @@
-"""Files of the project are true; its tests have three tiers, and none is skipped."""
+"""Files of the project are true; where everything is installed, no test is skipped."""
 
 from __future__ import annotations
 
@@ -140,22 +140,6 @@ def test_actions_are_pinned_and_jobs_have_the_least_permissions() -> None:
         assert text.count("actions/checkout@") == text.count("persist-credentials: false"), name
 
 
-def test_versions_are_those_of_the_metadata() -> None:
-    named = [
-        classifier.rpartition(" ")[2]
-        for classifier in PROJECT["classifiers"]
-        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", classifier)
-    ]
-    (tested,) = re.findall(r"python: \[(.+)\]", TEXTS["ci.yml"])
-    assert re.findall(r"[\d.]+", tested) == named
-    (systems,) = re.findall(r"os: \[(.+)\]", TEXTS["ci.yml"])
-    assert [part.partition("-")[0] for part in systems.split(", ")] == [
-        "ubuntu",
-        "macos",
-        "windows",
-    ]
-
-
 def test_ci_checks_types_with_every_extra_and_names_tests() -> None:
     """mypy reads all sources; without a library, uses of its types are errors."""
     extras = PROJECT["optional-dependencies"]
@@ -195,19 +179,6 @@ SKIPPING = {
     "no parameters": "import pytest\n@pytest.mark.parametrize('a', [])\ndef test_a(a): pass\n",
 }
 
-TIERS = """
-import pytest
-from hypothesis import settings
-from tests.tiers import one_of_each, scaled
-@pytest.mark.long
-def test_long(): pass
-@pytest.mark.parametrize('word', one_of_each(['a', 'b', 'cc', 'd', 'ee'], len))
-def test_words(word): pass
-def test_amounts():
-    print('amounts', scaled(3, 700), settings.default.max_examples)
-    print('derandomized', settings.default.derandomize)
-"""
-
 
 def run(folder: Path, texts: dict[str, str], *options: str, **environment: str) -> tuple[int, str]:
     """pytest's exit status and output for files of these texts."""
@@ -240,32 +211,3 @@ def test_each_skip_fails_where_none_may_be(options: tuple[str, ...], tmp_path: P
         node = rf"test_{way.replace(' ', '_')}\.py(?:::test_a)?"
         assert re.search(rf"^(?:FAILED|ERROR) {node}\b", output, re.MULTILINE), way
     assert output.count("was skipped, but everything should be installed: ") >= len(SKIPPING)
-
-
-@pytest.mark.long
-def test_the_tiers(tmp_path: Path) -> None:
-    quick = (("3 passed, 1 skipped, 4 deselected", "amounts 3 20", "derandomized True"), ())
-    long = (("7 passed, 1 skipped", "amounts 3 20", "derandomized True"), ("--long",))
-    full = (("7 passed, 1 skipped", "amounts 700 100", "derandomized False"), ("--all", "--random"))
-    for expected, options in (quick, long, full):
-        status, output = run(tmp_path, {"tiers": TIERS, "mark": SKIPPING["mark"]}, *options)
-        assert status == 0, output
-        for text in (*expected, "test_words[a]", "test_words[cc]"):
-            assert text in output
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "1")])
-def test_a_second_run_leaves_out_the_tests_that_passed(
-    options: tuple[str, ...], tmp_path: Path
-) -> None:
-    texts = {"tiers": TIERS, "mark": SKIPPING["mark"], "failing": "def test_b(): assert False\n"}
-    inherited = "import os\ndef test_c(): assert 'GEOLOOKUP_PASSED' not in os.environ\n"
-    texts["runs that tests start"] = inherited
-    passed = tmp_path / "passed"
-    status, _ = run(tmp_path, texts, *options, GEOLOOKUP_PASSED=str(passed))
-    assert status == 1
-    assert len(passed.read_text(encoding="utf-8").splitlines()) == 4
-    status, output = run(tmp_path, texts, *options, "--long", f"--except={passed}")
-    assert status == 1
-    assert "1 failed, 4 passed, 1 skipped" in output

@@ -1,16 +1,14 @@
-"""Whole files from outside: compiled, counted, and looked up beside independent oracles.
+"""Whole files from outside: compiled, counted, and looked up beside an independent oracle.
 
-Strategy: prefixes are asked of a longest-prefix trie written in C by somebody else, ranges of
-a sweep over their ends with a heap. Half of the sampled addresses lie at the ends of rows.
+It is a longest-prefix trie written in C by somebody else. Half of the sampled addresses lie at
+the ends of rows.
 """
 
 from __future__ import annotations
 
 import gzip
-import heapq
 import random
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -133,49 +131,3 @@ def _as_ipv6(text: str) -> str:
         return text
     address, _, length = text.partition("/")
     return f"fc00::{address}/{96 + int(length)}" if length else f"fc00::{address}"
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "rows"),
-    [("asn-country-ipv6-num", 51_776), ("iptoasn-country-ipv4-num", 164_246)],
-)
-def test_country_ranges(shared_data: Path, tmp_path: Path, name: str, rows: int) -> None:
-    table = lines(shared_data / "sapics" / f"{name}.csv.gz")
-    assert len(table) == rows
-    engine, report = compiled(tmp_path, "\n".join(["first,last,country_code", *table]))
-    assert (report.read, report.rejected.total()) == (rows, 0)
-    cells = [line.split(",") for line in table]
-    family = 6 if "ipv6" in name else 4
-    ranges = [(integer(first), integer(last), family) for first, last, _ in cells]
-    starts, owners = swept(ranges)
-
-    def country(address: Address) -> str | None:
-        owner = owners[bisect_right(starts, int(address)) - 1]
-        code = "" if owner is None else cells[owner][2]
-        return code if code in COUNTRIES else None
-
-    with engine:
-        compare(engine, sampled(ranges, family), country, "location.country_code")
-
-
-def integer(text: str) -> int:
-    return int(text) if text.isdecimal() else value_of(text)[1]
-
-
-def swept(ranges: list[Range]) -> tuple[list[int], list[int | None]]:
-    """Starts and the deciding row of each stretch, by a sweep over all ends with a heap."""
-    begins = sorted(range(len(ranges)), key=lambda row: ranges[row][0])
-    starts, at = [0], 0
-    owners: list[int | None] = [None]
-    heap: list[tuple[int, int, int]] = []
-    for bound in sorted({item for first, last, _ in ranges for item in (first, last + 1)}):
-        while at < len(begins) and ranges[begins[at]][0] == bound:
-            first, last, _ = ranges[begins[at]]
-            heapq.heappush(heap, (last - first, -first, -begins[at]))
-            at += 1
-        while heap and ranges[-heap[0][2]][1] < bound:
-            heapq.heappop(heap)
-        starts.append(bound)
-        owners.append(-heap[0][2] if heap else None)
-    return starts, owners

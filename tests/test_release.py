@@ -18,14 +18,8 @@ _BASE = re.compile(r"FROM ([\w./-]+:[\w.-]+@sha256:[0-9a-f]{64})(?: AS \w+)?")
 #: The files with placeholders, and those that state the version.
 FILES = (
     *(".ci/release", "pyproject.toml", "README.md", "CHANGELOG.md", "geolookup/__init__.py"),
-    *(
-        "docs/SECURITY.md",
-        "docs/index.md",
-        "docs/use/tutorial.md",
-        "docs/data/tutorial.md",
-        "docs/data/updating.md",
-    ),
-    "docs/operate/production.md",
+    *("docs/SECURITY.md", "docs/index.md", "docs/use/tutorial.md", "docs/data/tutorial.md"),
+    *("docs/data/updating.md", "docs/operate/production.md"),
 )
 VERSION = geolookup.__version__
 #: Each placeholder, and a text that may stand there in a release.

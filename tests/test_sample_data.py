@@ -1,21 +1,14 @@
-"""The hand-made range files: well formed, broad, and true as far as public data tell.
-
-The first half needs only the files. The second compares each row with real registry and
-routing data: country with the delegation, origin AS with two BGP tables and an address-to-AS
-list, organisation with the AS's registered name. Rows that such data cannot confirm are named
-in `ORIGIN_EXCEPTIONS`; the tests demand equality, so an exception no longer needed fails too.
-"""
+"""The hand-made range files: well formed, and in the countries of the delegations."""
 
 import csv
 import gzip
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cache
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -100,31 +93,13 @@ def test_every_line_is_clean_text_of_a_canonical_range() -> None:
 # --- against public data
 
 
-class Prefixes:
-    """Values by prefix: the longest that covers a network, or those inside one."""
-
-    def __init__(self, lines: Iterator[tuple[str, Any]]) -> None:
-        self.values: dict[Route, Any] = {route_of(text): value for text, value in lines}
-
-    @cached_property
-    def order(self) -> list[Route]:
-        return sorted(self.values)
-
-    def longest(self, network: Network) -> Any:
-        bits, first = network.max_prefixlen, int(network.network_address)
-        for length in range(network.prefixlen, -1, -1):
-            start = first >> (bits - length) << (bits - length)
-            if (result := self.values.get((bits, start, length))) is not None:
-                return result
-        return None
-
-    def inside(self, network: Network) -> Iterator[tuple[int, Any]]:
-        """Give the size and value of each prefix within `network`."""
-        bits, first = network.max_prefixlen, int(network.network_address)
-        begin = bisect_left(self.order, (bits, first, network.prefixlen))
-        end = bisect_left(self.order, (bits, first + network.num_addresses, 0))
-        for route in self.order[begin:end]:
-            yield 1 << (bits - route[2]), self.values[route]
+@pytest.fixture(scope="module")
+def delegations(shared_data: Path) -> dict[Route, str]:
+    """The countries of prefixes, in address order."""
+    with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt", encoding="ascii") as file:
+        assert next(file) == "network,country_code\n"
+        lines = (line.rstrip("\n").split(",") for line in file)
+        return dict(sorted((route_of(network), country) for network, country in lines))
 
 
 def route_of(text: str) -> Route:
@@ -133,21 +108,19 @@ def route_of(text: str) -> Route:
     return 32 if family == 4 else 128, value, int(length)
 
 
-@pytest.fixture(scope="module")
-def delegations(shared_data: Path) -> Prefixes:
-    with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt", encoding="ascii") as file:
-        assert next(file) == "network,country_code\n"
-        lines = (line.rstrip("\n").split(",") for line in file)
-        return Prefixes((network, country) for network, country in lines)
-
-
 @pytest.mark.long
-def test_countries_are_those_of_the_delegations(delegations: Prefixes) -> None:
-    wrong = []
+def test_countries_are_those_of_the_delegations(delegations: dict[Route, str]) -> None:
+    """That of the longest delegation around a network, else that of all inside it."""
+    wrong, order = [], list(delegations)
     for network, row in every_row():
-        covering = delegations.longest(network)
-        actual = {covering} if covering else {value for _, value in delegations.inside(network)}
-        if actual != {row["country_code"]}:
+        bits, first, length = route_of(str(network))
+        masks = ((size, bits - size) for size in range(length, -1, -1))
+        around = [(bits, first >> free << free, size) for size, free in masks]
+        covering = next(filter(delegations.__contains__, around), None)
+        ends = (first, first + network.num_addresses)
+        begin, end = (bisect_left(order, (bits, at, 0)) for at in ends)
+        routes = order[begin:end] if covering is None else [covering]
+        if (actual := {delegations[route] for route in routes}) != {row["country_code"]}:
             wrong.append((str(network), row["country_code"], actual))
     assert not wrong
 

@@ -68,9 +68,6 @@ def reading_members(envelope: geolookup.Envelope, data: geolookup.Data) -> None:
     assert_type(envelope["error_code"], int | None)
     data["location"]["city"]  # type: ignore[typeddict-item]
     envelope["date"]  # type: ignore[typeddict-item]
-
-
-def refused_addresses_have_no_data(envelope: geolookup.Envelope) -> None:
     envelope["data"]["location"]  # type: ignore[index]
     if envelope["data"] is not None:
         assert_type(envelope["data"]["location"]["city_name"], str | None)
@@ -127,18 +124,6 @@ def reading_own_columns(engine: geolookup.Engine) -> None:
     assert_type(engine.get_many(["10.0.0.1"], site), list[Any])
     assert_type(engine.answer("10.0.0.1").own.site_id, Any)
     engine.get("10.0.0.1", "own.site_id")  # type: ignore[call-overload]
-
-
-def unknown_values_are_none(engine: geolookup.Engine) -> None:
-    """The declared type of a variable does not hide that a value may be None."""
-    number: int = geolookup.get("10.0.0.1", "asn")  # type: ignore[assignment]
-    city: str = engine.get("10.0.0.1", "city")  # type: ignore[assignment]
-    names: list[str] = engine.get("10.0.0.1", "country_languages")  # type: ignore[assignment]
-    latitude: float = engine.get("10.0.0.1", "lat")  # type: ignore[assignment]
-    is_eu: bool = engine.get("10.0.0.1", "country_is_eu")  # type: ignore[assignment]
-    time: geolookup.Time = engine.get("10.0.0.1", "time", at=0)  # type: ignore[assignment]
-    known: int = geolookup.get("10.0.0.1", "asn", default=0)
-    print(number, city, names, latitude, is_eu, time, known)
 
 
 def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
@@ -223,20 +208,7 @@ def comparing(old: Path, new: str) -> None:
     geolookup.compare(old, new)  # type: ignore[attr-defined]
 
 
-def failing(engine: geolookup.Engine) -> int:
-    try:
-        engine.explain("10.0.0.1")
-    except geolookup.InvalidAddressError as error:
-        assert_type(error.code, int)
-        assert_type(error.address, object)
-        return error.code
-    except geolookup.errors.ContractError as error:
-        assert_type(error.message, str)
-        return error.http_status
-    except geolookup.DatasetError as error:
-        assert_type((error.path, error.problem, error.remedy), tuple[str, str, str])
-    except geolookup.GeoLookupError:
-        raise
-    finally:
-        engine.close()
-    return 0
+def failing(address: geolookup.InvalidAddressError, dataset: geolookup.DatasetError) -> None:
+    assert_type((address.code, address.http_status, address.message), tuple[int, int, str])
+    assert_type(address.address, object)
+    assert_type((dataset.path, dataset.problem, dataset.remedy), tuple[str, str, str])

@@ -1,4 +1,4 @@
-"""The navigation of the site: four doors, and in each its pages by kind, in order.
+"""The navigation of the site: five doors, and in each its pages by kind, in order.
 
 A page that no entry names is a warning, and the build fails. ``*`` matches the other pages of a
 folder. Each page shows its door and its kind above its title.
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TUTORIAL, GUIDE, REFERENCE, EXPLANATION = "Tutorial", "How-to guide", "Reference", "Explanation"
 #: By door: the pages of each kind.
 DOORS: dict[str, dict[str, list[str]]] = {
+    "concepts": {EXPLANATION: ["answer", "dataset", "store", "service"]},
     "use": {
         TUTORIAL: ["tutorial"],
         GUIDE: [

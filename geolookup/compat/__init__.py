@@ -1,7 +1,7 @@
 """Stand-ins for the readers of other libraries: the content of the records of MaxMind.
 
 Strategy: a dataset combines the databases of geoip2. A method fits a dataset that has any field
-that distinguishes its database; so ``country`` fits a dataset of cities. Bounded caches keep the
+that distinguishes its database; so ``country`` fits a dataset of cities. A bounded cache keeps the
 arguments of the models by row. Each call copies them: a model keeps its arguments, and its user can
 change them.
 """
@@ -27,7 +27,7 @@ Arguments = dict[str, Any]
 CONNECTION_TYPES = {"Residential": "Cable/DSL", "Mobile": "Cellular"}
 #: The language of all names of a dataset.
 LANGUAGE = "en"
-_CACHED = 8192  # records of a method
+_CACHED = 1 << 15  # records of all methods
 
 
 class Kind(NamedTuple):
@@ -49,28 +49,20 @@ class Rows:
     def __init__(self, state: State) -> None:
         self.state = state
         self.methods = fitting(state.dataset.manifest.metadata().fields)
-        read, zones = partial(_arguments, state), state.dataset.zones()
-        self._caches = {
-            method: lru_cache(_CACHED)(partial(read, zones, KINDS[method].paths))
-            for method in self.methods
-        }
+        self._packed = lru_cache(_CACHED)(partial(_arguments, state, state.dataset.zones()))
 
     def arguments(self, method: str, location: int, network: int) -> Arguments:
         """Return the arguments of a method's model; empty if its database had no record."""
         # Networks of a city share its entry in "city", cities of a network its entry in "isp".
-        packed = self._caches[method](
-            0 if method in _OF_NETWORK else location, 0 if method in _OF_LOCATION else network
-        )
+        location = 0 if method in _OF_NETWORK else location
+        network = 0 if method in _OF_LOCATION else network
+        packed = self._packed(method, location, network)
         arguments: Arguments = loads(packed)  # noqa: S302 - made here
         return arguments
 
 
 def _arguments(
-    state: State,
-    zones: Sequence[str | None],
-    paths: Mapping[str, str],
-    location: int,
-    network: int,
+    state: State, zones: Sequence[str | None], method: str, location: int, network: int
 ) -> bytes:
     """Return the arguments of a model for a location and a network row, ready to copy."""
     try:
@@ -86,7 +78,7 @@ def _arguments(
     values["time.zone"] = zone if zone and zone_file(zone) else None
     word = values["network.connection_type"]
     values["network.connection_type"] = CONNECTION_TYPES.get(word, word)
-    return dumps(_nest(paths, values))
+    return dumps(_nest(KINDS[method].paths, values))
 
 
 def fitting(fields: Collection[str]) -> frozenset[str]:

@@ -1,10 +1,10 @@
 """Selects the kernel: the compiled one if it is built, else the Python kernel.
 
 ``$GEOLOOKUP_KERNEL`` overrides this: ``python`` selects the Python kernel, ``compiled`` the
-extension modules. The Python kernel documents the interface of both. The compiled kernel needs all
-of its extension modules. If nothing was selected and one is missing, or if one is older than the
-sources in a checkout, the log ``geolookup`` gets one warning. If the selected kernel does not
-exist, ``check_kernel`` raises SettingsError; the import succeeds, and a command can report it.
+extension module. The Python kernel documents the interface of both. If nothing was selected and the
+extension is missing, or if it is older than its sources in a checkout, the log ``geolookup`` gets
+one warning. If the selected kernel does not exist, ``check_kernel`` raises SettingsError; the
+import succeeds, and a command can report it.
 """
 
 from __future__ import annotations
@@ -48,22 +48,18 @@ def _reason(error: ImportError) -> tuple[str, str]:
 
 
 def _is_older_than_sources(extension: str) -> bool:
-    """Return whether an extension module is older than a source of the kernel beside it.
+    """Return whether the extension module is older than a source of the kernel beside it.
 
-    Only a checkout has sources beside it: an installed package needs one look for a file. Modules
-    with another suffix belong to other versions of Python.
+    Only a checkout has sources beside it: an installed package needs one look for a file.
     """
-    folder, name = os.path.split(extension)
+    folder = os.path.dirname(extension)
     if not os.path.exists(os.path.join(folder, "_compiled.pyx")):
         return False
-    suffix = name[name.index(".") :]
-    files = {file.name: file.stat().st_mtime for file in os.scandir(folder) if file.is_file()}
-    binaries = [time for name, time in files.items() if name.endswith(suffix)]
-    sources = (time for name, time in files.items() if name.endswith(_SOURCES))
-    return max(sources) > min(binaries)
+    sources = (file for file in os.scandir(folder) if file.name.endswith(_SOURCES))
+    return max(file.stat().st_mtime for file in sources) > os.stat(extension).st_mtime
 
 
-_SOURCES = (".pyx", ".pxd", ".pxi", ".h")
+_SOURCES = (".pyx", ".pxi", ".h")
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from geolookup.kernel.lookups import Lookups as Kernel

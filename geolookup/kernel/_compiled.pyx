@@ -9,17 +9,14 @@ template, or filled from the JSON texts of the row. Every index read from a file
 with the length of its table before it is used. Shared state is either constant, or a list whose
 items are replaced as a whole: no lookup needs a lock.
 
-The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
-order of the includes: arrays of numbers (``_column``), rows of tables (``_rows``), an open dataset
+All is one C file, in which the compiler inlines across the parts. They are, in the order of the
+includes: arrays of numbers (``_column``), the text of one address (``_address``), columns of rows
+(``_gather``), addresses in a text (``_scan``), rows of tables (``_rows``), an open dataset
 (``_state``), JSON (``_json``), time zones (``_tzif``, ``_zones``), what follows from country and
 time (``_templates``), private space and the search for one address (``_search``), its prefix
 (``_prefix``), the parser (``_parsing``) and the search (``_columns``) for a column, own columns
 (``_own``), the public class (``_kernel``), answers as objects (``_answer``), many answers at once
 (``_many``), and values of fields (``_values``).
-
-Code without an open dataset is in extension modules of its own; they compile in parallel:
-``_arrays`` and ``_scan``. Each takes the inline functions of ``_address.pxd`` and ``_words.pxd``
-that it calls.
 """
 
 cimport cython
@@ -40,18 +37,17 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from geolookup.kernel._address cimport LONGEST, Address, _embedded, _parse, _write_ipv6, _write_octets
-from geolookup.kernel._words cimport (
-    LOWEST_BIT,
-    MARKS,
-    PREFETCH,
-    PY_LITTLE_ENDIAN,
-    STAY_BRANCH,
-    ZEROS_ABOVE,
-    Text,
-)
+ctypedef const unsigned char* Text
+
+cdef extern from "_words.h":
+    int LOWEST_BIT(uint64_t bits) noexcept nogil  # of bits that are not all zero
+    int ZEROS_ABOVE(uint64_t bits) noexcept nogil  # likewise
+    uint64_t MARKS(Text text, unsigned char wanted) noexcept nogil
+    void STAY_BRANCH() noexcept nogil
+    void PREFETCH(const void* address) noexcept nogil
 
 cdef extern from "Python.h":
+    bint PY_LITTLE_ENDIAN
     bint PyUnicode_IS_COMPACT_ASCII(object text)
     char* PyUnicode_1BYTE_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
@@ -80,8 +76,6 @@ from geolookup.errors import (
     PrivateAddressError,
 )
 from geolookup.contract.localtime import instant
-from geolookup.kernel._arrays import gather
-from geolookup.kernel._scan import find_addresses
 
 __all__ = [
     "Kernel",
@@ -105,13 +99,18 @@ cdef enum:
     PRIVATE_ID = -2
 
 
+include "_column.pxi"
+include "_address.pxi"
+
+
 cdef struct Match:
     Address address
     uint32_t location, network  # rows, not yet compared with the lengths of the tables
     uint32_t own  # set by the functions of ``_own`` only
 
 
-include "_column.pxi"
+include "_gather.pxi"
+include "_scan.pxi"
 include "_rows.pxi"
 include "_state.pxi"
 include "_json.pxi"

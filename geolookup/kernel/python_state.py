@@ -1,7 +1,7 @@
 """An open dataset in the Python kernel: address -> interval -> rows -> answer.
 
-This is the reference. The compiled kernel has the same class in C; its JSON copies the texts of
-rows, where this one decodes them, and writes each row again once.
+This is the reference: the compiled kernel has the same class in C. It decodes rows by
+``dataset.rows``, and keeps them as objects and as JSON.
 
 Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
 ValueError. An *interval id* is the position of an interval: its position among the IPv4
@@ -17,22 +17,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from geolookup.contract import envelope, fields
 from geolookup.contract.address import canonical, effective, parse
-from geolookup.contract.fields import NAMES, OWN
+from geolookup.contract.fields import COUNTRY_MEMBERS, CURRENCY_MEMBERS, NAMES, OWN
+from geolookup.contract.localtime import time_object
 from geolookup.contract.paths import unknown_field
 from geolookup.contract.special import is_private
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.answers import copy_value
-from geolookup.kernel.python_rows import as_json, copy, located, located_json, network, time
+from geolookup.kernel.python_zones import period
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from geolookup.contract.envelope import Object
-    from geolookup.contract.types import Data, Envelope
+    from geolookup.contract.types import Envelope
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
 
+_LISTS = [field.member for field in fields.FIELDS if field.type == fields.TEXTS]
 _CACHED = 8192  # rows of a table; a row takes about 1 kB
 
 
@@ -58,14 +60,14 @@ class State:
         self._rows = {family: dataset.row_columns(family) for family in (4, 6)}
         # The caches do not refer to the state: without a reference cycle its files close as soon
         # as the last reader ends.
-        cached, recent = lru_cache(_CACHED), lru_cache(1024)
-        self._locations = cached(partial(located, dataset, cached(dataset.countries.members)))
-        self._networks = cached(partial(network, dataset))
-        self._times = recent(partial(time, dataset, dataset.zones()))
-        # The same as JSON.
-        self._locations_json = cached(partial(located_json, self._locations))
-        self._networks_json = cached(partial(as_json, self._networks))
-        self._times_json = recent(partial(as_json, self._times))
+        cached, recent, to_json = lru_cache(_CACHED), lru_cache(1024), envelope.to_json
+        countries = cached(dataset.countries.members)
+        locations = self._locations = cached(partial(_location, dataset, countries))
+        networks = self._networks = cached(partial(_network, dataset))
+        times = self._times = recent(partial(_time, dataset, dataset.zones()))
+        self._locations_json = cached(lambda row: [*map(to_json, locations(row)[:2])])
+        self._networks_json = cached(lambda row: to_json(networks(row)))
+        self._times_json = recent(lambda zone, second: to_json(times(zone, second)))
         own_paths = [field.path for field in dataset.schema.own]
         #: the path of each name of a field or group
         self._paths = NAMES | {path: path for path in own_paths and (OWN, *own_paths)}
@@ -88,9 +90,9 @@ class State:
 
     def record(self, location_row: int, network_row: int) -> Object:
         """Return data without ip, ip_type and time; the caller may change it."""
-        location, currency, _zone = self._locations(location_row)
-        network = self._networks(network_row)
-        return {"location": copy(location), "currency": currency.copy(), "network": network.copy()}
+        match = Match(0, "", location_row, network_row)
+        groups = "location", "currency", "network"
+        return {group: self._group(match, group, 0) for group in groups}
 
     # --- columns
 
@@ -206,42 +208,43 @@ class State:
             return envelope.failure(type(error))
 
     def _json(self, ip: object, second: int) -> bytes:
-        """Return the envelope of an address as compact UTF-8 JSON."""
         try:
             match = self._find(ip)
         except ContractError as error:
             return envelope.FAILURES_JSON[type(error)]
-        location, currency, zone = self._locations_json(match.location)
+        location, currency = self._locations_json(match.location)
+        time = self._times_json(self._locations(match.location)[2], second)
+        network = self._networks_json(match.network)
         head = envelope.HEAD + match.echo.encode() + envelope.IP_TYPE[match.family]
-        time, network = self._times_json(zone, second), self._networks_json(match.network)
         groups = b'"location":%b,"time":%b,"currency":%b,"network":%b'
         return head + groups % (location, time, currency, network) + envelope.TAIL
 
-    def _data(self, match: Match, second: int) -> Data:
+    def _data(self, match: Match, second: int) -> Any:
         """Return the data member of an address; the caller may change it."""
-        location, currency, zone = self._locations(match.location)
-        return {
-            "ip": match.echo,
-            "ip_type": "ipv4" if match.family == 4 else "ipv6",
-            "location": copy(location),
-            "time": self._times(zone, second).copy(),
-            "currency": currency.copy(),
-            "network": self._networks(match.network).copy(),
-        }
+        data = {"ip": match.echo, "ip_type": f"ipv{match.family}"}
+        return data | {group: self._group(match, group, second) for group in fields.GROUPS}
 
     def _value(self, match: Match, path: str, second: int) -> Any:
         """Return one field or one group of data; the caller may change it."""
         group, _, member = path.partition(".")
         if group in ("ip", "ip_type"):
             return match.echo if group == "ip" else f"ipv{match.family}"
+        values = self._group(match, group, second)
+        return values.get(member) if member else values
+
+    def _group(self, match: Match, group: str, second: int) -> Object:
+        """Return a group of data, read from no more rows than it needs; the caller may change it.
+
+        A zone file or another table can be damaged.
+        """
         if group == "network":
-            values = self._networks(match.network)
-        else:
-            location, currency, zone = self._locations(match.location)
-            values = location if group == "location" else currency
-            if group == "time":  # a zone file may be damaged: other values do not need it
-                values = self._times(zone, second)
-        return copy_value(values.get(member)) if member else copy(values)
+            return self._networks(match.network).copy()
+        location, currency, zone = self._locations(match.location)
+        if group == "time":
+            return self._times(zone, second).copy()
+        if group == "currency":
+            return currency.copy()
+        return location | {name: copy_value(location[name]) for name in _LISTS}
 
     def _own(self, ip: object) -> Object | None:
         """Return the own columns of an address; None if it is malformed.
@@ -274,18 +277,42 @@ class State:
             match = self._find(ip)
         except ContractError:
             match = None
-        values = [
-            self._own_value(ip, path)  # known for private addresses too
-            if path.partition(".")[0] == fields.OWN
-            else match and self._value(match, path, second)
-            for path in paths
-        ]
-        return tuple([default if value is None else value for value in values])
+        values: list[Any] = []
+        for path in paths:
+            group, _, member = path.partition(".")
+            if group == OWN:
+                own = self._own(ip)  # known for private addresses too
+                value = own[member] if own and member else own
+            else:
+                value = match and self._value(match, path, second)
+            values.append(default if value is None else value)
+        return tuple(values)
 
-    def _own_value(self, ip: object, path: str) -> Any:
-        """Return an own column by its path, or all of them; None if the address is malformed."""
-        columns, member = self._own(ip), path.partition(".")[2]
-        return columns[member] if columns is not None and member else columns
+
+def _location(
+    dataset: Dataset, countries: Callable[[int], Object], row: int
+) -> tuple[Object, Object, int]:
+    """Return the location and the currency of a location row, and the row of its zone."""
+    try:
+        country = countries(dataset.location_countries[row])
+        zone = dataset.location_zones[row]
+    except IndexError:
+        raise outside(dataset.path) from None
+    location = {name: country[name] for name in COUNTRY_MEMBERS} | dataset.locations.members(row)
+    return location, {name: country[name] for name in CURRENCY_MEMBERS}, zone
+
+
+def _network(dataset: Dataset, row: int) -> Object:
+    """Return a network; an unknown asn is left out."""
+    network = dataset.networks.members(row).items()
+    return {name: value for name, value in network if name != "asn" or value is not None}
+
+
+def _time(dataset: Dataset, zones: list[str | None], zone: int, second: int) -> Any:
+    """Return the local time of a zone row at a Unix second."""
+    if zone >= len(zones):
+        raise outside(dataset.path)
+    return time_object(zones[zone], period(zones[zone], second), second)
 
 
 def _pair(ips: list[object], seconds: int | list[int]) -> Iterator[tuple[object, int]]:

@@ -27,6 +27,8 @@ from tests.internals.comparison import (
     open_dataset,
 )
 from tests.internals.dataset import Addresses
+from tests.oracle import Source
+from tests.range_strategies import addresses_in, any_cells, as_csv, rows_within
 from tests.tiers import scaled
 
 #: The windows of ranges; all their addresses can be looked up: the last one of each family
@@ -50,20 +52,8 @@ _CELLS = {
     "asn_organization": ("One", "Two"),
     "user_type": ("hosting", "business"),
 }
-_NAMES = ["first", "last", *_CELLS]
-
-
-@st.composite
-def _row(draw: st.DrawFn) -> str:
-    window = draw(st.sampled_from(list(WINDOWS)))
-    one, other = sorted(draw(st.tuples(*[st.integers(0, WINDOWS[window] - 1)] * 2)))
-    ends = [str(ip_address(window) + item) for item in (one, other)]
-    cells = [draw(st.sampled_from(("", *values))) for values in _CELLS.values()]
-    return ",".join([*ends, *cells])
-
-
-_csv = st.lists(_row(), min_size=1, max_size=8).map(
-    lambda rows: "\n".join([",".join(_NAMES), *rows, ""])
+_csv = st.lists(rows_within(WINDOWS, any_cells(_CELLS)), min_size=1, max_size=8).map(
+    lambda rows: as_csv(Source(rows))
 )
 #: The sources of a dataset, one or two.
 _datasets = st.lists(_csv, min_size=1, max_size=2)
@@ -82,12 +72,7 @@ def _built(old: list[str], new: list[str]) -> Iterator[tuple[Path, Path]]:
 
 
 def _addresses(family: int) -> list[str]:
-    actual = []
-    for window, size in WINDOWS.items():
-        first = ip_address(window)
-        if first.version == family:
-            actual += [str(first + at) for at in range(size)]
-    return actual
+    return [str(address) for address in addresses_in(WINDOWS) if address.version == family]
 
 
 def _all_seen(old: Path, new: Path, addresses: list[str]) -> list[oracle.SeenAnswers]:

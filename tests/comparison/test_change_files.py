@@ -14,7 +14,7 @@ from pyarrow import parquet
 from tests.cli.program import run
 from tests.comparison import oracle
 from tests.comparison.conftest import dataset
-from tests.internals.comparison import changed_intervals, diff_table
+from tests.internals.comparison import diff_table
 from tests.internals.contract import STORED
 
 _FIELDS = "country,city,asn"
@@ -79,26 +79,6 @@ def test_columns_are_what_sources_state_unless_fields_are_named(
     assert [name for name in names if not name.startswith("source_")] == stated
     rows = diff_table(*pair, *options[1:] and options[1].split(",")).read_all()
     assert in_file.to_pylist() == rows.to_pylist()
-
-
-@pytest.mark.parametrize("window", [2, 1 << 18])
-def test_neighbours_across_64_bits_and_windows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int
-) -> None:
-    """With a window of two intervals a row is read in parts, and is one row all the same."""
-    monkeypatch.setattr(changed_intervals, "WINDOW", window)
-    head = "network,country_code,city_name\n"
-    old = dataset(tmp_path / "old", one=f"{head}2a00::/62,US,A\n")
-    new = dataset(
-        tmp_path / "new", one=f"{head}2a00::/64,DE,A\n2a00:0:0:1::/64,DE,B\n2a00:0:0:2::/63,FR,\n"
-    )
-    table = diff_table(old, new, "country").read_all()
-    assert [row["addresses"] for row in table.to_pylist()] == [2**65, 2**65]
-    assert diff_table(old, new, "city").read_all()["addresses"].to_pylist() == [2**64, 2**65]
-    output = tmp_path / "rows.csv"
-    run("diff", str(old), str(new), "--rows", str(output), "--fields", "country")
-    lines = output.read_text(encoding="utf-8").splitlines()
-    assert lines[2].startswith("6,2a00:0:0:2::,2a00::3:ffff:ffff:ffff:ffff,36893488147419103232,")
 
 
 def test_kilometres_are_null_without_coordinates_on_both_sides(tmp_path: Path) -> None:

@@ -98,13 +98,16 @@ def _sources(draw: st.DrawFn, windows: tuple[str, ...], columns: Sequence[OwnCol
 
 
 def _source(*rows: tuple[str, str, str]) -> Source:
-    """A source of countries, by first and last address of each row."""
+    """A source of countries, by first and last address of each row; neighbours differ in a city."""
     return Source(
         [
-            SourceRow(ip_address(first), ip_address(last), {"country_code": code})
-            for first, last, code in rows
-        ],
-        None,
+            SourceRow(
+                ip_address(first),
+                ip_address(last),
+                {"country_code": code, "city_name": "AB"[at % 2]},
+            )
+            for at, (first, last, code) in enumerate(rows)
+        ]
     )
 
 
@@ -119,7 +122,7 @@ _WIDE = (
     # The last addresses are multiples of 2^126: a window of two intervals ends at one of them.
     ("3fff::", "4000::", "DE"),
     ("7fff::", "7fff::ffff", "US"),
-    ("7fff::1:0", "8000::", "DE"),
+    ("7fff::1:0", "8000::", "US"),
 )
 _OWN = [OwnColumn("risk", "integer", "", False)]
 _ALL = ("::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "FR")
@@ -138,6 +141,7 @@ def test_each_address_is_in_a_row_if_its_answers_differ(
         old, new = (_built(Path(folder, name), side) for name, side in zip("on", pair, strict=True))
         table = diff_table(old, new, "all").read_all()
         rows = _check_rows(table)
+        _check_rows(diff_table(old, new, "country").read_all())
         file = Path(folder) / "changes.parquet"
         assert write_changes(old, new, file) == len(rows)
         in_file = pq.read_table(file)

@@ -23,7 +23,6 @@ from tests.internals.comparison import (
     lay_over,
     open_dataset,
     quantiles,
-    report_lines,
     verdict_line,
 )
 from tests.internals.comparison import comparison as diff
@@ -146,21 +145,6 @@ def test_each_level_of_each_case(tmp_path: Path) -> None:
         assert counts == (expected.count("=") << 16, expected.count("+") << 16), level
 
 
-def test_changed_is_a_share_of_the_addresses_with_a_value_in_both(tmp_path: Path) -> None:
-    """Also of a single address in a large range: its part is exact."""
-    head = "network,country_code,city_name\n"
-    old = dataset(tmp_path / "old", world=f"{head}2a00::/16,FR,Paris\n")
-    new = dataset(tmp_path / "new", world=f"{head}2a00::1/128,FR,Lyon\n2a00::2/128,FR,\n")
-    part = diff.diff(old, new).parts["ipv6"]
-    assert part.metrics["changed.location.city_name"] == 1
-    assert part.metrics["changed.location.country_code"] == 0
-    city = part.fields["location.city_name"]
-    assert (city.both, city.changed) == (1, 1)
-    lines = [line.split() for line in report_lines(diff.diff(old, new))]
-    assert ["location.city_name", "281,474,976,710,656", "0", "1"] in lines
-    assert ["country", "moved", "0", "(0.00", "%)", "of", "1", "known", "in", "both"] in lines
-
-
 def test_more_networks_than_63_bits_can_count(tmp_path: Path) -> None:
     head = "network,country_code\n"
     old = dataset(tmp_path / "old", world=f"{head}2a00::/32,FR\n")
@@ -242,14 +226,3 @@ def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Pat
         verdict = _verdict(gate, compared)
         assert verdict_line(verdict) == f"gate failed: {gate.strip()}: {said}"
     assert (verdict.gate, verdict.limit) == ("ipv4.country_moved > 0.1", 0.1)
-
-
-def test_requests_are_measured_together(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    path = tmp_path / "requests.txt"
-    path.write_text("8.8.8.129\n8.8.8.1\n8.8.8.1\n2a00::1\n", encoding="utf-8")
-    comparison = diff.diff(*pair, traffic=path)
-    verdict = _verdict("country_moved >= 25%", comparison)
-    assert verdict.failed == ["country_moved"]
-    assert verdict.measured == {"country_moved": 0.25}
-    verdict = _verdict("ipv6.country_moved > 0", comparison)
-    assert verdict.measured == {"ipv6.country_moved": 0.0}

@@ -20,7 +20,8 @@ import geolookup
 from tests.comparison import oracle
 from tests.comparison.conftest import dataset
 from tests.internals.comparison import ScoredPart
-from tests.oracle import SourceRow, deciding
+from tests.oracle import Source, SourceRow, deciding
+from tests.range_strategies import addresses_in, any_cells, as_csv, rows_within
 from tests.tiers import scaled
 
 #: The windows of ranges: all their addresses can be looked up; the last of each family
@@ -40,7 +41,7 @@ _CELLS = {
 }
 _PLACES = (("50.9", "7.0"), ("50.7", "7.1"), ("50.2", "6.9"), ("-33.8688", "151.2"))
 _NAMES = [*_CELLS, "latitude", "longitude"]
-_addresses = [str(ip_address(item) + at) for item, size in WINDOWS.items() for at in range(size)]
+_addresses = [*map(str, addresses_in(WINDOWS))]
 LEVELS = {
     "country": ("country_code",),
     "region": ("region_code", "region_name"),
@@ -48,45 +49,18 @@ LEVELS = {
 }
 KINDS = ("agree", "wrong", "missing")
 
-Row = tuple[str, str, tuple[str, ...]]
 #: An address, and what the truth and a dataset state of it.
 Case = tuple[Any, oracle.SeenAnswers]
 
 
-@st.composite
-def _cells(draw: st.DrawFn) -> tuple[str, ...]:
-    named = [draw(st.sampled_from(("", *values))) for values in _CELLS.values()]
-    return (*named, *draw(st.sampled_from((("", ""), *_PLACES))))
-
-
-@st.composite
-def _row(draw: st.DrawFn) -> Row:
-    window = draw(st.sampled_from(list(WINDOWS)))
-    one, other = sorted(draw(st.tuples(*[st.integers(0, WINDOWS[window] - 1)] * 2)))
-    first, last = (str(ip_address(window) + item) for item in (one, other))
-    return first, last, draw(_cells())
-
-
-_sources = st.lists(_row(), min_size=1, max_size=6)
+#: A text, or an empty one, for each of ``_NAMES``.
+_cells = st.tuples(any_cells(_CELLS), st.sampled_from((("", ""), *_PLACES))).map(
+    lambda drawn: {**drawn[0], "latitude": drawn[1][0], "longitude": drawn[1][1]}
+)
+_sources = st.lists(rows_within(WINDOWS, _cells), min_size=1, max_size=6)
 _datasets = st.lists(_sources, min_size=1, max_size=2)
-_single = st.lists(st.tuples(st.sampled_from(_addresses), _cells()), min_size=1, max_size=30)
+_single = st.lists(st.tuples(st.sampled_from(_addresses), _cells), min_size=1, max_size=30)
 _requests = st.lists(st.sampled_from(_addresses), max_size=30)
-
-
-def _csv(rows: Sequence[Row]) -> str:
-    lines = [",".join((first, last, *cells)) for first, last, cells in rows]
-    return "\n".join([",".join(("first", "last", *_NAMES)), *lines, ""])
-
-
-def _source_rows(rows: Sequence[Row]) -> list[SourceRow]:
-    return [
-        SourceRow(
-            ip_address(first),
-            ip_address(last),
-            {key: cell for key, cell in zip(_NAMES, cells, strict=True) if cell},
-        )
-        for first, last, cells in rows
-    ]
 
 
 def _stated(row: SourceRow) -> oracle.Answer:
@@ -94,6 +68,7 @@ def _stated(row: SourceRow) -> oracle.Answer:
     return {
         f"location.{key}": float(cell) if key in degrees else cell
         for key, cell in row.cells.items()
+        if cell
     }
 
 
@@ -102,7 +77,7 @@ def _cases(truths: list[list[SourceRow]], engine: geolookup.Engine) -> list[Case
     for text in _addresses:
         address = ip_address(text)
         rows = (deciding(truth, address) for truth in truths)
-        row = next((row for row in rows if row is not None and row.cells), None)
+        row = next((row for row in rows if row is not None and any(row.cells.values())), None)
         seen = oracle.seen(engine, engine, text)
         if row is not None and seen is not None:
             pair = oracle.SeenAnswers(_stated(row), seen.new, None, seen.new_source)
@@ -223,31 +198,32 @@ def _check_parts(
     _single,
 )
 def test_numbers_are_those_of_lookups(
-    datasets: list[list[list[Row]]],
-    truths: list[list[Row]],
+    datasets: list[list[list[SourceRow]]],
+    truths: list[list[SourceRow]],
     asked: list[str],
-    single: list[tuple[str, tuple[str, ...]]],
+    single: list[tuple[str, dict[str, str]]],
 ) -> None:
     """Of ranges as the truth, of requests, and of a table of addresses."""
-    of_ranges = {f"truth{at}.csv": _csv(rows) for at, rows in enumerate(truths)}
+    of_ranges = {f"truth{at}.csv": as_csv(Source(rows)) for at, rows in enumerate(truths)}
     head = "IP Address,Country,Region_Code,Region Name,City,Postal,Lat,Lon"
-    table = "\n".join([head, *(",".join((ip, *cells)) for ip, cells in single), ""])
-    single_rows = _source_rows([(ip, ip, cells) for ip, cells in single])
-    for row in single_rows:
-        row.cells.pop("postal_code", None)
+    lines = (",".join((ip, *map(cells.__getitem__, _NAMES))) for ip, cells in single)
+    table = "\n".join([head, *lines, ""])
+    single_rows = [
+        SourceRow(ip_address(ip), ip_address(ip), {**cells, "postal_code": ""})
+        for ip, cells in single
+    ]
     with TemporaryDirectory() as name, ExitStack() as stack:
         folder, paths = Path(name), []
         for at, sources in enumerate(datasets):
-            texts = {f"s{number}": _csv(item) for number, item in enumerate(sources)}
+            texts = {f"s{number}": as_csv(Source(item)) for number, item in enumerate(sources)}
             paths.append(dataset(folder / f"d{at}", **texts))
         engines = [stack.enter_context(geolookup.open(path)) for path in paths]
         (folder / "asked.txt").write_text("\n".join([*asked, "10.0.0.1", "x", ""]), "utf-8")
         for file, text in {**of_ranges, "table.csv": table}.items():
             (folder / file).write_text(text, encoding="utf-8")
-        of_rows = [_source_rows(truth) for truth in truths]
         for files, stated, unit, requests in (
-            ([*of_ranges], of_rows, Fraction(1, 2**64), None),
-            ([*of_ranges], of_rows, Fraction(1, 2**64), asked),
+            ([*of_ranges], truths, Fraction(1, 2**64), None),
+            ([*of_ranges], truths, Fraction(1, 2**64), asked),
             (["table.csv"], [single_rows], Fraction(1), None),
         ):
             options: dict[str, Any] = {

@@ -7,14 +7,13 @@ it judges alike. Mixed notation is by hand.
 from __future__ import annotations
 
 import ipaddress
-import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.errors import InvalidAddressError
-from tests.address_texts import EVERY, INVALID, VALID_IPV4, VALID_IPV6, by_ipaddress
+from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.internals.contract import (
     BITS,
     EMBEDDED,
@@ -30,8 +29,7 @@ from tests.internals.contract import (
     parse_ipv6,
     parse_text,
 )
-from tests.strategies import SEEDS, ipv4_values, ipv6_values, mutated
-from tests.tiers import scaled
+from tests.strategies import ipv4_values, ipv6_values
 
 
 def judged(text: str) -> tuple[int, int] | None:
@@ -63,10 +61,6 @@ def test_invalid_texts() -> None:
         assert caught.value.__context__ is None
 
 
-def test_every_text_agrees_with_ipaddress() -> None:
-    assert {text: judged(text) for text in EVERY} == {text: by_ipaddress(text) for text in EVERY}
-
-
 @given(ipv4_values, ipv6_values)
 def test_address_objects(ipv4: int, ipv6: int) -> None:
     class FakeAddress(ipaddress.IPv4Address):
@@ -74,15 +68,6 @@ def test_address_objects(ipv4: int, ipv6: int) -> None:
 
     assert parse(ipaddress.IPv4Address(ipv4)) == parse(FakeAddress(ipv4)) == (4, ipv4)
     assert parse(ipaddress.IPv6Address(ipv6)) == (6, ipv6)
-
-
-def test_agrees_with_ipaddress_on_mutated_texts() -> None:
-    rng = random.Random(1)
-    mutants = [mutated(rng, rng.choice(SEEDS)) for _ in range(scaled(10_000, 100_000))]
-    answers = [judged(text) for text in mutants]
-    assert answers == [by_ipaddress(text) for text in mutants]
-    # Many of both kinds, or nothing was tested.
-    assert len(answers) / 10 < answers.count(None) < len(answers) * 0.97
 
 
 def test_every_character_in_a_group_and_an_octet() -> None:

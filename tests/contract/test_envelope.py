@@ -131,11 +131,6 @@ FROZEN = ROOT / "tests" / "golden" / "envelope.schema.v1.json"
 DIGEST = "6346638ee28e8139d38fe8c1a39c9b7c909bddbfaf97eb42c8ea372de81cd7a0"
 
 
-def frozen() -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads(FROZEN.read_text(encoding="utf-8"))
-    return schema
-
-
 def extends(old: Any, new: Any, key: str = "") -> bool:
     """Say whether a schema says all that an older one says, and at most adds members."""
     if isinstance(old, dict) and isinstance(new, dict):
@@ -150,20 +145,7 @@ def extends(old: Any, new: Any, key: str = "") -> bool:
 
 def test_frozen() -> None:
     assert hashlib.sha256(FROZEN.read_bytes()).hexdigest() == DIGEST
-    assert extends(frozen(), published())
-    # A member may be added; none may go, or change its type.
-    for name, schema, is_allowed in (
-        ("suburb", {"type": "string"}, True),
-        ("city_name", {"type": ["string"]}, False),
-        ("latitude", {"type": ["string", "null"]}, False),
-        ("city_name", None, False),
-    ):
-        changed = frozen()
-        members = changed["$defs"]["location"]["properties"]
-        members |= {name: schema}
-        if schema is None:
-            del members[name]
-        assert extends(frozen(), changed) is is_allowed, name
+    assert extends(json.loads(FROZEN.read_text(encoding="utf-8")), published())
 
 
 def test_is_a_schema() -> None:
@@ -178,22 +160,3 @@ def test_errors_are_those_of_the_code() -> None:
     assert [(p["error_code"]["const"], p["error_message"]["const"]) for p in pairs] == [
         (error.code, error.message) for error in errors
     ]
-
-
-_FAILURE = {
-    "success": False,
-    "data": None,
-    "error": True,
-    "error_code": 10001,
-    "error_message": "Invalid IP address format",
-}
-
-
-def test_a_wrong_failure_is_refused() -> None:
-    check(_FAILURE)
-    for member, value in (
-        *(("success", True), ("data", {}), ("error", False), ("error_code", 10002)),
-        *(("error_code", 10003), ("error_message", None), ("more", 1)),
-    ):
-        with pytest.raises(jsonschema.ValidationError):
-            check({**_FAILURE, member: value})

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -20,7 +16,6 @@ from tests.contract.tzif_files import EPOCH, unix
 from tests.internals.contract import EARLIEST, LATEST, localtime, time_object
 from tests.kernel.modules import MODULES
 
-ROOT = Path(__file__).parents[2]
 of_both_kernels = pytest.mark.parametrize("kernel", MODULES)
 
 
@@ -150,18 +145,3 @@ def test_clock_put_back_across_new_year(kernel: Any) -> None:
         "1943-12-31T23:59", "1944-01-01T00:00", "1943-12-31T23:01", "1944-01-01T00:00",
     ]  # fmt: skip
     assert [item["is_dst"] for item in times] == [True, True, False, False]
-
-
-@pytest.mark.parametrize("kernel", MODULES[:1])
-def test_a_zone_loads_no_slow_module(kernel: Any) -> None:
-    code = (
-        "import sys; from geolookup.kernel import period; assert period('UTC', 0); "
-        "slow = {'zoneinfo', 'datetime', 'struct', 'weakref', 'pathlib'}; "
-        "print(*slow & set(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {code}"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-        env={**os.environ, "GEOLOOKUP_KERNEL": "compiled"},
-    )  # fmt: skip
-    assert done.stdout.split() == []

@@ -39,11 +39,7 @@ ADDRESSES = ("1.1.1.1", "9.9.9.9", "5.5.5.5", "6.6.6.6", "2606:4700::1")
 ANYCAST = [True, False, None, None, True]
 #: The files that the generator writes.
 WRITTEN = {
-    *(
-        "docs/reference/contract.md",
-        "docs/reference/format.md",
-        "docs/data/recipe.md",
-    ),
+    *("docs/reference/contract.md", "docs/reference/format.md", "docs/data/recipe.md"),
     *("docs/envelope.schema.json", "benchmarks/contenders/table.py"),
     *("geolookup/contract/types.py", "geolookup/kernel/python_answer.py"),
 }

@@ -18,7 +18,6 @@ from tests.export.conftest import HOSTILE
 from tests.export.reading import READERS, expected
 from tests.internals.export import DEFAULT, fields_of
 from tests.internals.kernel import state_of
-from tests.own_sources import own_dataset
 
 
 def fields_read(engine: geolookup.Engine, paths: Any = None) -> Any:
@@ -39,38 +38,15 @@ def test_rows_are_the_answers(
     assert READERS[name](tmp_path / "hostile", columns) == wanted
     assert counts == {"ranges": len(wanted)}
     paths = ["own.site", "country"]
-    hostile.export(tmp_path / "few", name, fields=paths)
+    counts = hostile.export(tmp_path / "few", name, fields=paths)
     rows = READERS[name](tmp_path / "few", fields_read(hostile, paths))
     assert rows == expected(hostile, paths)
+    assert counts == {"ranges": len(rows)}  # adjacent ranges of equal values are one
+    hostile.export(tmp_path / "part", name, fields=paths, within="10.1.128.0/17")
+    ((_, *ends, _),) = READERS[name](tmp_path / "part", fields_read(hostile, paths))
+    assert ends == [(10 << 24) + (3 << 15), (10 << 24) + (4 << 15) - 1]
     assert sample.export(tmp_path / "nothing", name, within="10.0.0.0/8") == {"ranges": 0}
     assert READERS[name](tmp_path / "nothing", fields_of(None)) == []
-
-
-def test_private_space_has_rows_of_own_columns(tmp_path: Path) -> None:
-    with geolookup.open(own_dataset()) as engine:
-        engine.export(tmp_path / "a.csv", fields=["own.site_id"])
-        rows = READERS["csv"](tmp_path / "a.csv", fields_read(engine, ["own.site_id"]))
-        assert rows == expected(engine, ["own.site_id"])
-        assert [row for row in rows if row[3] == ("HQ",)] == [
-            (4, 10 << 24, (10 << 24) + (1 << 16) - 1, ("HQ",)),
-            (4, (10 << 24) + (2 << 16), (11 << 24) - 1, ("HQ",)),
-        ]
-        engine.export(tmp_path / "part.csv", within="10.1.0.0/16")
-        ((_, first, last, values),) = READERS["csv"](tmp_path / "part.csv", fields_read(engine))
-        assert (first, last) == ((10 << 24) + (1 << 16), (10 << 24) + (2 << 16) - 1)
-        assert "Branch" in values
-
-
-def test_prefixes_are_the_ranges_and_adjacent_ranges_of_equal_values_are_one(
-    sample: geolookup.Engine, tmp_path: Path
-) -> None:
-    paths = ("location.continent_code",)
-    wanted = expected(sample, paths)
-    assert len(wanted) < len(expected(sample))
-    for name in ("csv", "jsonl"):
-        counts = sample.export(tmp_path / name, name, fields=paths, ranges="cidr")
-        assert READERS[name](tmp_path / name, fields_of(paths)) == wanted
-        assert counts["networks"] > len(wanted)
 
 
 def test_a_part_of_the_space(sample: geolookup.Engine, tmp_path: Path) -> None:

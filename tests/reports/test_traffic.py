@@ -24,7 +24,6 @@ from tests.internals.files import KINDS, Summary, Traffic
 from tests.internals.kernel import state_of
 from tests.internals.reports import Section, groups_of, traffic_sections
 from tests.internals.tables import Instants
-from tests.reports.conftest import DATASETS, MARKUP
 from tests.skips import needs
 from tests.tiers import scaled
 
@@ -338,13 +337,3 @@ def _forms(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> Iterator[s
         yield str(address).rpartition(".")[0]  # the /24
     elif address.ipv4_mapped is None:
         yield ":".join(address.exploded.split(":")[:3])  # the /48
-
-
-@MADE
-def test_hostile_names_are_text(tmp_path: Path) -> None:
-    rows, recipe = DATASETS["hostile"]
-    dataset, _ = build_at(tmp_path, {"a.csv": rows}, recipe)
-    log = tmp_path / "a.log"
-    log.write_text(_LINE.format("8.8.8.8", "x") * 9 + _LINE.format("8.8.9.9", "y") * 9, "utf-8")
-    page = _page(tmp_path, str(log), "--dataset", str(dataset))
-    assert not [text for text in (MARKUP, "<img", "<b>", "\u202e", "\x1b") if text in page]

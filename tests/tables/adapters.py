@@ -43,7 +43,6 @@ PATHS = (
     *("location.country_code", "location.city_name", "location.latitude", "time.zone"),
     *("currency.code", "currency.name", "currency.symbol", "network.asn", "error_code"),
 )
-OWN = tuple(f"own.{name}" for name in own.NAMES)
 KNOWN = ("8.8.8.8", "8.8.8.9", None, "10.1.2.3", "x", "192.0.2.1", "::ffff:10.0.0.1", "fd00::1")
 DIRTY = ("8.8.8.8:53", " [2001:4860:4860::8888]:443", "10.1.2.3, 8.8.8.9", "[10.1.2.3]:80", "no")
 CLEAN = ("8.8.8.8", "2001:4860:4860::8888", "8.8.8.9", "10.1.2.3", "no")
@@ -106,9 +105,12 @@ def cases() -> dict[str, Callable[[], Case]]:
         ),
         "several names": lambda: Case(NAMES, PATHS),
         "a list of names": lambda: Case(([*NAMES],), PATHS),
-        "own columns": lambda: Case((*OWN, *NAMES), (*OWN, *PATHS)),
-        "clean": lambda: Case(("asn", "own.site_id"), ("network.asn", "own.site_id"), DIRTY,
-                              now | {"clean": True}, asked=CLEAN),
+        "own columns": lambda: Case((*columns.OWN, *NAMES), (*columns.OWN, *PATHS)),
+        "clean": lambda: Case(
+            ("asn", "country", "own.site_id"),
+            ("network.asn", "location.country_code", "own.site_id"),
+            DIRTY, now | {"clean": True}, asked=CLEAN,
+        ),
         "instants of rows": lambda: Case(
             ("time", "asn"), (*(p for p in columns.EVERYTHING if p[:5] == "time."), "network.asn"),
             ("8.8.8.8", "x", "1.1.1.1", "8.8.8.8", "1.1.1.1", "8.8.8.9"),
@@ -133,9 +135,6 @@ def expected(engine: geolookup.Engine, case: Case) -> Rows:
         return {_name(path): [row[at] for row in rows] for at, path in enumerate(case.paths)}
     instants = list(case.seen) if case.seen else columns.AT
     known = columns.expected(engine, asked, instants)
-    for path in case.paths:
-        if path in OWN:
-            known[_name(path)] = [engine.get(ip, geolookup.OwnField(path)) for ip in asked]
     return {_name(path): known[_name(path)] for path in case.paths}
 
 

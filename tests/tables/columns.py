@@ -10,11 +10,14 @@ from typing import Any
 import pyarrow as pa
 
 import geolookup
+from tests import own
 from tests.internals.contract import PATHS
 
 AT = 1_795_132_800
-#: Every column that ``enrich`` can make, by path.
-EVERYTHING = ("ip", "ip_type", *(path for path in PATHS if "." in path), "error_code")
+#: The columns that ``enrich`` makes by default, those of ``tests.own``, and all, by path.
+DEFAULT = ("ip_type", *(path for path in PATHS if "." in path))
+OWN = tuple(f"own.{name}" for name in own.NAMES)
+EVERYTHING = ("ip", *DEFAULT, *OWN, "error_code")
 
 #: Addresses of the dataset of ``tests.damage`` and others, and their ASNs.
 IPS = ["8.8.8.8", "2a00:1::9", None, "10.0.0.1", "x", "9.9.9.9", "8.8.8.8"]
@@ -106,7 +109,10 @@ def expected(
     for answer, at in zip(answers, each_own, strict=True):
         if at is None and answer["data"]:
             answer["data"]["time"] = {}
-    return {path.replace(".", "_"): [_value(item, path) for item in answers] for path in EVERYTHING}
+    known = {path: [_value(item, path) for item in answers] for path in EVERYTHING}
+    rows: list[Any] = engine.get_many(addresses, [*OWN])
+    known |= {path: [row[at] for row in rows] for at, path in enumerate(OWN)}
+    return {path.replace(".", "_"): values for path, values in known.items()}
 
 
 def _value(answer: dict[str, Any], path: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import geolookup
+from tests import own
 from tests.conftest import build_at
 from tests.damage import CSV
 from tests.internals.kernel import kernel, state_of
@@ -25,8 +26,9 @@ _MORE = """11.0.0.0/24,AX,"Ma""rie, hamn",60.1,Europe/Mariehamn,16086,Ålcom,res
 
 @pytest.fixture(scope="session")
 def dataset_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset of a dozen ranges."""
-    return build_at(tmp_path_factory.mktemp("tables"), {"a.csv": CSV + _MORE})[0]
+    """A dataset of a dozen ranges, with own columns."""
+    folder = tmp_path_factory.mktemp("tables")
+    return own.add_own(build_at(folder, {"a.csv": CSV + _MORE})[0], folder / "own")
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,12 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.errors import ClosedError
+from tests.conftest import Build
 from tests.corrupt import forging
 from tests.damage import copied, whole
+from tests.internals.contract import MAX_COLUMNS
 from tests.internals.dataset import layout as fmt
+from tests.internals.tables import MOST_COLUMNS
 from tests.skips import needs, optional
 from tests.tables import columns
 
@@ -93,29 +94,17 @@ def test_dictionaries_of_any_size(engine: geolookup.Engine) -> None:
     assert codes(engine, empty) == [10001]
 
 
-def test_few_columns_and_many_of_a_table(engine: geolookup.Engine) -> None:
-    """Few columns are taken one by one, many of them together."""
-    ips = ["8.8.8.8", "x", "11.0.0.1", "2a03::1", "10.0.0.1", "11.0.1.1", "2a02:1::", "9.9.9.9"]
-    paths = ["location.city_name", "location.latitude", "network.asn", "network.isp", "time.zone"]
-    paths += ["country_code", "country_name", "location.country_languages", "country_population"]
-    wanted = columns.expected(engine, ips)
-    for count in (1, 2, 4):
-        for selection in itertools.combinations(paths, count):
-            result = engine.enrich(pa.array(ips * 3), selection)
-            result.validate(full=True)
-            assert result.to_pydict() == {name: wanted[name] * 3 for name in result.column_names}
-
-
 def test_names_order_and_types(engine: geolookup.Engine) -> None:
     one = pa.array(["8.8.8.8"])
     asked = ["network.asn", "currency", "location.city_name", "currency.code", "network.asn"]
     assert engine.enrich(one, asked).column_names == [
         *("network_asn", "currency_code", "currency_name", "currency_symbol", "location_city_name")
     ]
-    schema = engine.enrich(one).schema
-    assert schema.names == [path.replace(".", "_") for path in columns.EVERYTHING[1:-1]]
+    schema = engine.enrich(one, columns.EVERYTHING).schema
+    assert schema.names == [path.replace(".", "_") for path in columns.EVERYTHING]
     text = pa.dictionary(pa.int32(), pa.string())
     special = {
+        "ip": pa.string(),
         "ip_type": pa.dictionary(pa.int8(), pa.string()),
         "location_country_languages": pa.list_(pa.string()),
         "location_country_neighbors": pa.list_(pa.string()),
@@ -128,29 +117,29 @@ def test_names_order_and_types(engine: geolookup.Engine) -> None:
         "time_current_timestamp": pa.int64(),
         "time_is_dst": pa.bool_(),
         "network_asn": pa.uint32(),
+        "own_risk_score": pa.int64(),
+        "own_share": pa.float64(),
+        "own_is_vpn": pa.bool_(),
+        "own_tags": pa.list_(pa.string()),
+        "error_code": pa.int32(),
     }
     assert {field.name: field.type for field in schema} == {
         name: special.get(name, text) for name in schema.names
     }
 
 
-def test_unknown_fields_and_a_closed_engine(engine: geolookup.Engine, dataset_path: Any) -> None:
-    paths: list[tuple[Any, str]] = [
-        ("location.country_cod", "did you mean 'location.country_code'"),
-        ("netwrok", "did you mean 'network'"),
-        ("eror_code", "did you mean 'error_code'"),
-        ("location_city_name", "did you mean 'location.city_name'"),
-        ("", "such as country or asn"),
-        ("location.", ""),
-    ]
-    for path, hint in paths:
-        with pytest.raises(ValueError, match=r"^enrich: no field ") as caught:
-            engine.enrich(pa.table({"ip": ["8.8.8.8"]}), ["network", path])
-        assert hint in str(caught.value)
-    engine = geolookup.open(dataset_path)
-    engine.close()
-    with pytest.raises(ClosedError):
-        engine.enrich(pa.array([]))
+def test_more_columns_than_a_row_major_table_has(build: Build) -> None:
+    assert MAX_COLUMNS > MOST_COLUMNS
+    names = [f"own.column_{number}" for number in range(MAX_COLUMNS)]
+    cells = ",".join(map(str, range(MAX_COLUMNS)))
+    columns = "".join(f'{name[4:]} = "integer"\n' for name in names)
+    source = '[[source]]\nformat = "csv"\npath = "a.csv"\n'
+    recipe = f'[dataset]\nname = "wide"\n[columns]\n{columns}{source}'
+    rows = f"network,{','.join(names)}\n8.8.8.0/24,{cells}\n"
+    with geolookup.open(build({"a.csv": rows}, recipe)[0]) as engine:
+        row = engine.enrich(pa.array(["8.8.8.8", "9.9.9.9"]), "own").to_pylist()
+    assert [*row[0].values()] == [*range(MAX_COLUMNS)]
+    assert {*row[1].values()} == {None}
 
 
 def test_a_link_equal_to_the_rows_of_its_table_is_refused(tmp_path: Path) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 import geolookup
+from tests.datasets import SMALL
 from tests.skips import needs, optional
 from tests.tables import columns
 from tests.tables.adapters import CLEAN, DIRTY, own_dataset
@@ -172,7 +172,7 @@ def test_registered_again_it_answers_from_the_other_engine(
     assert connection.execute(query).fetchall() == [(True, False, True)]
 
 
-def test_errors_say_what_to_do(connection: duckdb.DuckDBPyConnection, dataset_path: Path) -> None:
+def test_errors_say_what_to_do(connection: duckdb.DuckDBPyConnection) -> None:
     def refused(query: str, match: str) -> None:
         with pytest.raises(duckdb.InvalidInputException, match=match):
             connection.execute(query).fetchall()
@@ -180,7 +180,7 @@ def test_errors_say_what_to_do(connection: duckdb.DuckDBPyConnection, dataset_pa
     refused("select geo(5)", "a column of int32 holds no addresses; their type is text, uint32")
     refused("select geo('8.8.8.8', timestamp '2026-01-01')", "no time zone")
     refused("select geo('8.8.8.8', 0, 0)", "3 arguments; pass an address")
-    engine = geolookup.open(dataset_path)
+    engine = geolookup.open(SMALL)
     for name, problem in (
         ("location", "location is a group; name one of its"),
         ("own", "the dataset has no own columns"),

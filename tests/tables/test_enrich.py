@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import geolookup
+from geolookup.errors import ClosedError
 from tests.skips import needs, optional
 from tests.tables import columns
 from tests.tables.columns import IPS
@@ -43,8 +45,7 @@ def test_kinds_stay(engine: geolookup.Engine, data: pa.Table) -> None:
 
 def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.Table) -> None:
     names = engine.enrich(data).column_names
-    every = [path.replace(".", "_") for path in columns.EVERYTHING]
-    assert names == ["n", "ip", *every[1:-1]]
+    assert names == ["n", "ip", *(path.replace(".", "_") for path in columns.DEFAULT)]
     assert engine.enrich(data, "ip", prefix="x_").column_names == ["n", "ip", "x_ip"]
     assert engine.enrich(data, []) == data
     assert engine.enrich(data.to_reader(), []).read_all() == data
@@ -117,7 +118,8 @@ _REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("time", {"at": True}, TypeError, "bool"),
     ("time", {"at": datetime(2026, 1, 1)}, TypeError, "time zone"),  # noqa: DTZ001 - is refused
     ("x", {"time_column": "ip"}, ValueError, "no field"),
-    ("error", {}, ValueError, "no field"),
+    ("netwrok", {}, ValueError, "^enrich: no field 'netwrok'; did you mean 'network'"),
+    ("", {}, ValueError, "such as country or asn"),
     ("time.zone", {"on_invalid": "ignore"}, ValueError, "on_invalid"),
     ("time.zone", {"threads": 0}, ValueError, "pass 1 or more"),
     ("time.zone", {"threads": -2}, ValueError, "pass 1 or more"),
@@ -129,6 +131,13 @@ def test_each_wish_that_cannot_be(engine: geolookup.Engine, make: Callable[[], A
     for field, options, error, text in _REFUSED:
         with pytest.raises(error, match=text):
             engine.enrich(make(), [field], **options)
+
+
+def test_a_closed_engine(dataset_path: Path) -> None:
+    engine = geolookup.open(dataset_path)
+    engine.close()
+    with pytest.raises(ClosedError):
+        engine.enrich(pa.array([]))
 
 
 def test_a_name_that_columns_share(engine: geolookup.Engine) -> None:

@@ -14,7 +14,7 @@ from django.utils.functional import cached_property
 
 from geolookup.compat.geoip2 import Reader
 from geolookup.errors import GeoLookupError
-from geolookup.integrations.django import apps
+from geolookup.integrations.django import engine
 
 __all__ = ["HAS_GEOIP2", "GeoIP2", "GeoIP2Exception"]
 
@@ -37,7 +37,7 @@ class GeoIP2(geoip2.GeoIP2):
         if cache not in self.cache_options:
             raise GeoIP2Exception(f"Invalid GeoIP caching option: {cache}")
         try:
-            shared = apps.engine() if path is None else None
+            shared = engine() if path is None else None
             self._reader = Reader(shared or path)
             self._path = shared.path if shared else path
         except (GeoLookupError, ValueError, TypeError) as error:

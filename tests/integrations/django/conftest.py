@@ -21,7 +21,6 @@ def _django() -> None:
         settings.configure(
             ROOT_URLCONF="tests.integrations.django.urls",
             ALLOWED_HOSTS=["testserver"],
-            INSTALLED_APPS=["geolookup.integrations.django"],
             MIDDLEWARE=["geolookup.integrations.django.GeoMiddleware"],
             USE_TZ=True,
         )

@@ -10,7 +10,6 @@ from django.core.wsgi import get_wsgi_application
 settings.configure(
     ROOT_URLCONF="tests.integrations.django.urls",
     ALLOWED_HOSTS=["x"],
-    INSTALLED_APPS=["geolookup.integrations.django"],
     MIDDLEWARE=["geolookup.integrations.django.GeoMiddleware"],
     GEOLOOKUP={"TRUSTED_PROXIES": ["127.0.0.0/8", "unix:"], "WATCH": 60},
     USE_TZ=True,

@@ -1,18 +1,9 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: freethreading_compatible=True, auto_pickle=False, binding=False
 """Finds the addresses in a text; ``python_texts.find_addresses`` states the rule.
 
 Strategy: every address has a dot or a colon, so sixteen bytes at a time are searched for these.
 Around each the text is read byte by byte, a bounded number of them. Most dots and colons are
 dropped after the two bytes beside them.
 """
-
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.string cimport memchr
-
-from geolookup.kernel._address cimport LONGEST, Address, _parse_ipv4, _parse_ipv6
-from geolookup.kernel._words cimport LOWEST_BIT, MARKS, Text
 
 cdef enum:
     SCAN_WORD = 1  # letters, digits, underscore

@@ -1,12 +1,4 @@
-"""Parses and writes one address in C, as ``geolookup.contract.address`` does.
-
-All functions are inline: each extension module that cimports them has its own copy.
-"""
-
-from libc.stdint cimport uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
-
-from geolookup.kernel._words cimport Text
+"""Parses and writes one address in C, as ``geolookup.contract.address`` does."""
 
 cdef enum:
     LONGEST = 45  # characters of an address

@@ -1,27 +1,10 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: freethreading_compatible=True, auto_pickle=False, binding=False
 """Columns of rows; ``columns`` describes them.
 
 Columns are gathered from a table that is stored row by row. The rows of a block are prefetched
 while the block before it is copied. Then each column is copied for all rows of the block: they
-are in the cache by then. A bit for each column at the beginning of a row is 1 if its value is null; the
-bits of 64 rows are written as one word.
+are in the cache by then. A bit for each column at the beginning of a row is 1 if its value is null;
+the bits of 64 rows are written as one word.
 """
-
-cimport cython
-from cpython.buffer cimport (
-    PyBUF_C_CONTIGUOUS,
-    PyBUF_FORMAT,
-    PyBUF_WRITABLE,
-    PyBuffer_Release,
-    PyObject_GetBuffer,
-)
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memchr, memcpy
-
-from geolookup.kernel._words cimport PREFETCH, _word
-
-include "_column.pxi"
 
 cdef enum:
     ROWS = 64  # of a block, as many as a word of validity has bits
@@ -108,7 +91,7 @@ cdef uint64_t _gather(
         of_block = 0
         for at in range(size):
             starts[at] = table + <Py_ssize_t>rows[begin + at] * stride
-            nulls[at] = _word(starts[at])
+            memcpy(&nulls[at], starts[at], 8)
             of_block |= nulls[at]
         for lane in range(total):
             _copy_lane(starts, size, &lanes[lane], begin)
