@@ -145,6 +145,14 @@ PRESUMED = {
         modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
     ),
     "docs/data/plain-files.md": Needs(modules=("duckdb", "polars"), script=_MYDATA),
+    "docs/use/cookbook.md": Needs(
+        modules=(
+            *("django", "duckdb", "flask", "granian", "gunicorn", "jinja2", "mmdb_writer"),
+            *("pandas", "polars", "vl_convert"),
+        ),
+        programs=("curl", "nginx"),
+        script=_VENDOR.format("GeoLite2-City.mmdb"),
+    ),
     "docs/use/customer-sites.md": Needs(
         modules=("django", "gunicorn", "mmdb_writer"),
         programs=("curl",),
@@ -155,20 +163,19 @@ PRESUMED = {
     "docs/use/from-geoip2.md": Needs(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
-    "docs/use/from-geoip2fast.md": Needs(
-        modules=("maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
+    "docs/use/moving.md": Needs(
+        modules=("granian",),
+        programs=("curl",),
+        script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV") + "\n" + _VENDOR.format("ipinfo_lite.csv"),
     ),
-    "docs/use/from-hosted-api.md": Needs(modules=("granian", "requests"), programs=("curl",)),
-    "docs/use/from-ip2location.md": Needs(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
-    "docs/use/from-ipinfo.md": Needs(script=_VENDOR.format("ipinfo_lite.csv")),
     "docs/use/prefixes.md": Needs(modules=("pyarrow",)),
     "docs/data/mmdb-export.md": Needs(modules=("geoip2", "maxminddb")),
     "docs/use/privacy.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/production.md": Needs(modules=("granian",), programs=("curl", "nginx")),
     "docs/operate/signing.md": Needs(modules=("cryptography",), script=_TWO_DAYS),
-    "docs/use/django.md": Needs(modules=("django", "geoip2", "gunicorn"), programs=("curl",)),
-    "docs/use/fastapi.md": Needs(modules=("fastapi", "uvicorn"), programs=("curl",)),
-    "docs/use/flask.md": Needs(modules=("flask", "gunicorn"), programs=("curl",)),
+    "docs/use/web.md": Needs(
+        modules=("django", "fastapi", "flask", "geoip2", "gunicorn", "uvicorn"), programs=("curl",)
+    ),
     "docs/use/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
     "docs/use/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
     "docs/use/history.md": Needs(modules=("pyarrow",), script=_THREE_MONTHS),
@@ -204,6 +211,8 @@ _OF_FIREWALLS = ("nft -c -f tv.nft", "nft -f rules.nft",
 NOT_RUN = (
     ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),
     ("README.md", "python3 -m venv .venv-test && ", "it runs these tests; .ci/run runs it"),
+    ("docs/use/cookbook.md", "$ geolookup update cities", "it downloads from the network"),
+    ("docs/use/cookbook.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
     ("docs/data/download.md", "$ geolookup update recipe", "its addresses are examples"),
     *(("docs/use/firewalls.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
