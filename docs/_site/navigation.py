@@ -23,7 +23,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
             "cookbook",
             *("python", "shell"),
             *("web", "proxies", "logging"),
-            *("tables", "pandas", "polars", "duckdb", "spark", "data-warehouse", "customer-sites"),
+            *("tables", "spark", "data-warehouse", "customer-sites"),
             *("files", "logs", "traffic-map", "text", "history", "prefixes", "firewalls"),
             *("from-geoip2", "moving"),
         ],

@@ -103,15 +103,6 @@ echo 'path = "{day}.csv"' >> {day}.toml
 geolookup build {day}.toml --output {day} && rm {day}.*
 """
 _TWO_DAYS = "".join(_A_DAY.format(day=day) for day in ("monday", "tuesday"))
-#: The datasets of docs/data/diff.md.
-_TWO_TABLES = """
-printf '%s\\n' network,country_code,city_name,latitude,longitude > old.csv
-cp old.csv new.csv
-printf '%s\\n' 198.41.0.0/25,US,Boston,42.36,-71.06 198.41.0.128/25,DE,Bonn,50.73,7.1 >> old.csv
-printf '%s\\n' 198.41.0.0/25,US,,, 198.41.0.128/26,FR,Metz,49.12,6.18 >> new.csv
-printf '%s\\n' 198.41.0.192/26,DE,Bonn,50.73,7.1 198.41.1.0/24,DE,Bonn,50.73,7.1 >> new.csv
-for name in old new; do geolookup build $name.csv --output $name; done
-"""
 _THREE_MONTHS = """
 while read month place; do
     printf 'network,country_code,city_name,time_zone\\n198.41.0.0/24,%s\\n' $place > $month.csv
@@ -141,6 +132,7 @@ PRESUMED = {
         script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
         variables={"GEOLOOKUP_DATASET": str(SMALL)},
     ),
+    "docs/data/diff.md": Needs(modules=("duckdb",)),
     "docs/data/databases.md": Needs(
         modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
     ),
@@ -183,13 +175,10 @@ PRESUMED = {
     "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
     "docs/use/traffic-map.md": Needs(modules=("jinja2", "vl_convert")),
-    "docs/use/duckdb.md": Needs(modules=("duckdb",), script=_TWO_TABLES),
-    "docs/use/pandas.md": Needs(modules=("pandas",)),
-    "docs/use/polars.md": Needs(modules=("polars",)),
     "docs/use/spark.md": Needs(
         modules=("dask.dataframe", "pyspark"), programs=("java",), variables=_SMALL_SPARK
     ),
-    "docs/use/tables.md": Needs(modules=("pyarrow",)),
+    "docs/use/tables.md": Needs(modules=("duckdb", "pandas", "polars")),
     "docs/use/tutorial.md": Needs(modules=("pandas",)),
     "docs/data/verify.md": Needs(script=_MYDATA),
 }
