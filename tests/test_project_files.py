@@ -154,20 +154,6 @@ def test_ci_checks_types_with_every_extra_and_names_tests() -> None:
         assert [item for item in named if not any(ROOT.glob(item))] == [], name
 
 
-def test_ci_runs_the_steps_that_are_named() -> None:
-    done = subprocess.run(
-        ["bash", str(ROOT / ".ci/run"), "lint", "spelling"],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("usage: bash .ci/run [--install] [STEP...]; the steps: bare ")
-    (listed,) = re.findall(r"the steps: (.+)", done.stderr)
-    assert re.findall(r"^#   (\w+)  ", _text(".ci/run"), re.MULTILINE) == listed.split()
-    assert set(listed.split()) <= set(re.findall(r"`(\w+)`", CONTRIBUTING))
-
-
 #: Tests that skip in each of the ways in which pytest skips.
 SKIPPING = {
     "importorskip": "import pytest\npytest.importorskip('no_such_module')\n",

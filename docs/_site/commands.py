@@ -1,14 +1,10 @@
-"""The pages of commands: example, usage, help and options, generated from the command line.
-
-``docs/reference/commands/NAME.md`` has the title, a sentence and the guide; the rest is added
-before its first section. ``index.md`` gets the lists of all commands there.
-"""
+"""The page of commands: for each an example, its usage, help and options, from the command line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,59 +16,54 @@ if TYPE_CHECKING:
 
     from geolookup.cli.command import Command
 
-_FOLDER = "reference/commands/"
+_PAGE = "reference/commands"
 #: Code in a help text: an option, a variable, a text in apostrophes; first, code that is marked.
 _CODE = re.compile(r"(`[^`]+`)|((?<![\w-])--?[a-z][\w-]*|\$\w+(?:=\w+)?|(?<!\w)'[^']+'(?!\w))")
 _DEFAULT = re.compile(r"\[default: (.+?)\]\.?", re.DOTALL)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Complete the page of each command."""
+    """Complete the page of commands."""
     app.connect("source-read", _append)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _append(_app: Sphinx, page: str, content: list[str]) -> None:
-    if page.startswith(_FOLDER):
-        name = page.removeprefix(_FOLDER)
-        generated = lists() if name == "index" else _page(name)
-        start, mark, sections = content[0].partition("\n## ")
-        content[0] = "\n".join([start, *generated]) + mark + sections
+    if page == _PAGE:
+        content[0] = "\n".join([content[0], *_sections()])
 
 
-def _page(name: str) -> Iterator[str]:
-    command = load(name)
-    yield f"{_related(name)}\n"
-    context = click.Context(command, info_name=f"geolookup {name}")
-    yield from _command(command, context)
-    if isinstance(command, Group):
-        yield from _sections(dict(_parts(command, context)))
-
-
-def lists() -> Iterator[str]:
-    """Yield the list of the commands of each section."""
+def _sections() -> Iterator[str]:
+    """List the commands of each section, and describe each under a heading of its own."""
     for section, names in SECTIONS.items():
+        commands = dict(part for name in names for part in _parts(load(name), name))
         yield f"## {section}\n\n| command | does |\n|---|---|"
-        yield from (f"| [`{name}`]({name}.md) | {load(name).short_help} |" for name in names)
-        yield ""
+        for name, context in commands.items():
+            yield f"| [`{name}`](#{name.replace(' ', '-')}) | {context.command.short_help} |"
+        for name, context in commands.items():
+            yield f"\n### {name}\n"
+            yield from _command(context)
 
 
-def _related(name: str) -> str:
-    """Link the section of a command, and the other commands of the section."""
-    section, names = next((title, names) for title, names in SECTIONS.items() if name in names)
-    anchor = section.lower().replace(" ", "-")
-    others = ", ".join(f"[{other}]({other}.md)" for other in names if other != name)
-    return f"More in [{section}](index.md#{anchor}): {others}."
+def _parts(
+    command: click.Command, name: str, outer: click.Context | None = None
+) -> Iterator[tuple[str, click.Context]]:
+    """Yield a command with its context, or the commands of a group, such as ``store publish``."""
+    info_name = f"geolookup {name}" if outer is None else name.rpartition(" ")[2]
+    context = click.Context(command, info_name=info_name, parent=outer)
+    if not isinstance(command, Group) or command.invoke_without_command:
+        yield name, context
+    for inner, part in getattr(command, "commands", {}).items():
+        yield from _parts(part, f"{name} {inner}", context)
 
 
-def _command(command: Command | Group, context: click.Context) -> Iterator[str]:
-    path = context.command_path
-    if command.example:
-        usage = " ".join(command.collect_usage_pieces(context))
-        yield f"```{{code-block}} console\n:class: wrapped\n\n$ {command.example}\n```\n"
-        yield f"```{{code-block}} text\n:class: wrapped\n\nUsage: {path} {usage}\n```\n"
-        yield _marked((command.help or "").partition("\n\n")[2]) + "\n"
-    yield f"```{{program}} {path}\n```\n"
+def _command(context: click.Context) -> Iterator[str]:
+    command: Command | Group = context.command  # type: ignore[assignment]
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield f"```{{code-block}} console\n:class: wrapped\n\n$ {command.example}\n```\n"
+    yield f"```{{code-block}} text\n:class: wrapped\n\nUsage: {context.command_path} {usage}\n```\n"
+    yield _marked((command.help or "").partition("\n\n")[2]) + "\n"
+    yield f"```{{program}} {context.command_path}\n```\n"
     options = [
         parameter
         for parameter in command.params
@@ -81,26 +72,6 @@ def _command(command: Command | Group, context: click.Context) -> Iterator[str]:
     if options:
         yield "```{rubric} Options\n```\n"
         yield from map(_option, options)
-
-
-def _parts(group: Group, context: click.Context) -> Iterator[tuple[str, click.Context]]:
-    """Yield the commands of a group with their contexts; one of an inner group as ``keys list``."""
-    for name, part in group.commands.items():
-        inner = click.Context(part, info_name=name, parent=context)
-        if isinstance(part, Group):
-            yield from ((f"{name} {own}", deeper) for own, deeper in _parts(part, inner))
-        else:
-            yield name, inner
-
-
-def _sections(parts: dict[str, click.Context]) -> Iterator[str]:
-    """List the commands of a group, and describe each under a heading of its own."""
-    yield "| command | does |\n|---|---|"
-    for name, context in parts.items():
-        yield f"| [{name}](#{name.replace(' ', '-')}) | {context.command.short_help} |"
-    for name, context in parts.items():
-        yield f"\n## {name}\n"
-        yield from _command(cast("Command", context.command), context)
 
 
 def _option(option: click.Option) -> str:

@@ -10,8 +10,6 @@ from fnmatch import fnmatch
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from geolookup.cli.registry import COMMANDS
-
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -22,11 +20,12 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "use": {
         TUTORIAL: ["tutorial"],
         GUIDE: [
+            "cookbook",
             *("python", "shell"),
-            *("flask", "fastapi", "django", "proxies", "logging"),
-            *("tables", "pandas", "polars", "duckdb", "spark", "data-warehouse", "customer-sites"),
+            *("web", "proxies", "logging"),
+            *("tables", "spark", "data-warehouse", "customer-sites"),
             *("files", "logs", "traffic-map", "text", "history", "prefixes", "firewalls"),
-            "from-*",
+            *("from-geoip2", "moving"),
         ],
         EXPLANATION: ["privacy"],
     },
@@ -48,7 +47,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "reference": {
         REFERENCE: [
             *("python", "engine", "answer", "types", "errors", "integrations"),
-            *("commands/index", "contract", "format", "benchmarks", "licences", "changelog"),
+            *("commands", "contract", "format", "benchmarks", "licences", "changelog"),
         ],
         EXPLANATION: ["architecture"],
         GUIDE: ["contributing"],
@@ -58,7 +57,6 @@ _TREES = {
     "index": ["Home <self>", *(f"{door}/index" for door in DOORS)],
     **{f"{door}/index": [*chain(*kinds.values())] for door, kinds in DOORS.items()},
     "data/sources/index": ["*"],
-    "reference/commands/index": [f"{name} <{name}>" for name in COMMANDS],
 }
 
 

@@ -22,7 +22,7 @@ SYNONYMS = {
     "operate/api-keys": ["create key", "rate limit", "rate limiting", "quota", "throttling"],
     "operate/mirrors": ["follow", "follower", "edge", "replicate"],
     "operate/stores": ["reload", "hot reload", "rollback", "roll back", "retention", "lock"],
-    "reference/commands/build#memory": ["out of memory", "max-memory", "spill"],
+    "data/recipe#memory": ["out of memory", "max-memory", "spill"],
     "reference/contract#fields": ["asn", "as number", "autonomous system"],
     "reference/contract#local-time": ["timezone", "time zone"],
     "use/history": ["past", "as of", "point in time", "time travel", "when did it change"],

@@ -2,71 +2,43 @@
 
 @cython.final
 cdef class _Country:
-    """A row of the country table: templates of location and currency, and its values by number."""
+    """A row of the country table: templates of location and currency, and its values by number.
+
+    As JSON, ``head`` begins the location, and ``tail`` is from the currency to the name of the network.
+    """
 
     cdef dict location, currency
     cdef tuple values
+    cdef bytes head, tail
 
-    def __cinit__(self, dict members):
+    def __cinit__(self, dict members, bytes head, bytes tail):
         names = (*_COUNTRY_MEMBERS, *fields.PLACE_MEMBERS)
         self.location = {name: members.get(name) for name in names}
         self.currency = {name: members[name] for name in _CURRENCY_MEMBERS}
         self.values = tuple(members.values())
+        self.head, self.tail = head, tail
 
 
-@cython.final
-cdef class _CountryJson:
-    """A row of the country table as JSON pieces.
-
-    ``head`` begins the location, ``currency`` ends with the name of the network.
-    """
-
-    cdef bytes head, currency
-
-    def __cinit__(self, bytes head, bytes currency):
-        self.head, self.currency = head, currency
-
-
-cdef Py_ssize_t _country_row(State state, uint32_t location_row) except -1:
-    """Return the row of the country of a location row."""
-    cdef Py_ssize_t row
+cdef _Country _country(State state, uint32_t location_row):
+    """Return the country of a location row, made on first use."""
+    cdef Py_ssize_t size, row
+    cdef Text texts, currency
+    cdef dict members = {}
     if location_row >= state.location_count:
         raise _outside(state)
     row = state.location_countries[location_row]
     if row >= state.country_texts.count:
         raise _outside(state)
-    return row
-
-
-cdef _Country _country(State state, uint32_t location_row):
-    """Return the templates of a location row's country, made on first use."""
-    cdef Py_ssize_t row = _country_row(state, location_row)
-    cdef dict members
     country = state.countries[row]
     if country is None:
-        members = {}
         state.country_texts.fill(row, members)
-        country = state.countries[row] = _Country(members)
-    return <_Country>country
-
-
-cdef _CountryJson _country_json(State state, uint32_t location_row):
-    """Return the JSON pieces of a location row's country, made on first use."""
-    cdef Py_ssize_t size, row = _country_row(state, location_row)
-    cdef Text texts, currency
-    country = state.countries_json[row]
-    if country is None:
         texts = state.country_texts.row(row, &size)
         currency = _after_texts(texts, texts + size, len(_COUNTRY_MEMBERS))
-        if currency == NULL:
-            raise state.country_texts.damaged(row)
         # Up to the line feed between both.
         head = _COUNTRY_NAMES.json(texts, currency - 1 - texts)
-        tail = _CURRENCY_NAMES.json(currency, texts + size - currency)
-        if head is None or tail is None:
-            raise state.country_texts.damaged(row)
-        country = state.countries_json[row] = _CountryJson(head, tail + b'},"network":{')
-    return <_CountryJson>country
+        tail = _CURRENCY_NAMES.json(currency, texts + size - currency) + b'},"network":{'
+        country = state.countries[row] = _Country(members, head, tail)
+    return <_Country>country
 
 
 cdef bytes _TIME_HEAD = (

@@ -13,19 +13,14 @@ import geolookup
 from geolookup.errors import DatasetError, DiffError
 from tests.comparison.conftest import dataset
 from tests.damage import copied
+from tests.internals.comparison import comparison as diff
 from tests.internals.comparison import (
-    Comparison,
-    Verdict,
     diff_metrics,
-    evaluate,
-    gate_values,
     joint_intervals,
     lay_over,
     open_dataset,
     quantiles,
-    verdict_line,
 )
-from tests.internals.comparison import comparison as diff
 from tests.internals.contract import special
 from tests.internals.dataset import layout as fmt
 
@@ -204,25 +199,3 @@ def test_malformed_gates_are_errors() -> None:
         with pytest.raises(DiffError, match="gate") as raised:
             diff_metrics().gates(text)
         assert told in str(raised.value), text
-
-
-def _verdict(gate: str, comparison: Comparison) -> Verdict:
-    metrics = {name: part.metrics for name, part in comparison.parts.items()}
-    (one,) = diff_metrics().gates(gate)
-    return evaluate(one, gate_values(one, metrics))
-
-
-def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Path]) -> None:
-    compared = diff.diff(*pair)
-    km = compared.parts["ipv6"].metrics["km_max"]
-    for gate, said in (
-        (
-            "coverage_lost <= 25%",
-            "ipv4.coverage_lost is 25 %, ipv6.coverage_lost is 0 %, the limit is 25 %",
-        ),
-        (" km_max > 800", f"ipv6.km_max is {km:.6g} km, the limit is 800 km"),
-        ("ipv4.country_moved > 0.1", "ipv4.country_moved is 16.6667 %, the limit is 10 %"),
-    ):
-        verdict = _verdict(gate, compared)
-        assert verdict_line(verdict) == f"gate failed: {gate.strip()}: {said}"
-    assert (verdict.gate, verdict.limit) == ("ipv4.country_moved > 0.1", 0.1)

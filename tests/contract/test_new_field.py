@@ -90,25 +90,19 @@ def python(tree: Path, *words: str, kernel: str = "") -> str:
 
 
 CALLS = """
-import json, geolookup, pandas, pyarrow
+import json, geolookup, pyarrow
 from geolookup.compat.geoip2 import Reader
 
 engine, ips = geolookup.open(), {addresses!r}
 path = "network.is_anycast"
-added = engine.enrich(pandas.DataFrame({{"ip": ips}}))["network_is_anycast"]
-arrow = pyarrow.array(ips)
 print(json.dumps({{
     "kernel": engine.kernel,
     "json": json.loads(engine.lookup_json(ips[0])),
     "dict": [engine.lookup(ip)["data"]["network"]["is_anycast"] for ip in ips],
     "get": [engine.get(ip, path) for ip in ips],
-    "get_many": [values[0] for values in engine.get_many(ips, [path, "network"])],
     "answer": [engine.answer(ip).network.is_anycast for ip in ips],
-    "arrow": engine.enrich(arrow, path)["network_is_anycast"].to_pylist(),
-    "groups": engine.enrich(arrow, ["network"])["network_is_anycast"].to_pylist(),
-    "pandas": [None if pandas.isna(value) else bool(value) for value in added],
+    "arrow": engine.enrich(pyarrow.array(ips), path)["network_is_anycast"].to_pylist(),
     "where": [str(network) for network in engine.prefixes(where={{"is_anycast": True}})],
-    "explain": engine.explain(ips[0])["layers"]["is_anycast"]["values"],
     "fields": [info._asdict() for info in geolookup.fields() if info.path == path],
     "geoip2": [Reader().enterprise(ip).traits.is_anycast for ip in ips[:2]],
 }}))
@@ -122,13 +116,12 @@ def test_every_call_has_the_field(tree: Path, kernel: str) -> None:
     schema = json.loads((tree / "docs" / "envelope.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(closed(schema)).validate(result["json"])
     assert list(result.pop("json")["data"]["network"].items())[-1] == ("is_anycast", True)
-    for name in ("dict", "get", "get_many", "answer", "arrow", "groups", "pandas"):
+    for name in ("dict", "get", "answer", "arrow"):
         assert result.pop(name) == ANYCAST, name
     (info,) = result.pop("fields")
     assert info["type"] == "boolean"
     assert result == {
         "where": ["1.1.1.0/24", "2606:4700::/32"],
-        "explain": {"is_anycast": True},
         "geoip2": [True, False],
     }
 
@@ -140,9 +133,6 @@ def test_commands_and_exports_have_the_field(tree: Path, tmp_path: Path) -> None
     assert run("prefixes", "network.is_anycast=false").split() == ["9.9.9.0/24"]
     changed = [line.split() for line in run("diff", "old", "new").splitlines()]
     assert ["network.is_anycast", "0", "0", "256"] in changed
-    run("store", "verify", "new")
-    run("report", "new", "--output", str(tmp_path / "report.html"))
-    assert "is_anycast" in (tmp_path / "report.html").read_text(encoding="utf-8")
     for kind in ("csv", "jsonl"):
         run("export", "new", "--format", kind, "--output", str(tmp_path / kind))
         assert "network_is_anycast" in (tmp_path / kind).read_text(encoding="utf-8")

@@ -40,14 +40,11 @@ def test_own_columns_follow_the_fields_of_the_contract() -> None:
     assert [*map(column_members, SCHEMA.own)] == COLUMNS  # as the manifest states them
     assert own_schema([]) is CONTRACT
     assert (CONTRACT.fields, CONTRACT.stated) == (FIELDS, STATED)
+    assert len(own_schema(numbered(MAX_COLUMNS)).own) == MAX_COLUMNS
 
 
 def numbered(count: int) -> list[dict[str, Any]]:
     return [{"name": f"a{number}", "type": "text"} for number in range(count)]
-
-
-def test_as_many_columns_as_are_allowed() -> None:
-    assert len(own_schema(numbered(MAX_COLUMNS)).own) == MAX_COLUMNS
 
 
 def test_a_name_of_the_contract_is_no_name_of_a_column() -> None:

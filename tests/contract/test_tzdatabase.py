@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from geolookup import tables
 from geolookup.errors import SettingsError
-from tests.cli.program import python, run
+from tests.cli.program import python
 from tests.conftest import build_at
 from tests.contract.tzif_files import written
 from tests.contract.zone_choice import choosing
@@ -123,14 +123,6 @@ def test_a_choice_that_is_missing_is_refused(tmp_path: Path) -> None:
         refused = pytest.raises(SettingsError, match=message)
         with refused, choosing(tmp_path / "nowhere", wanted=wanted, package=False):
             pass
-
-
-def test_a_bad_choice_is_one_line() -> None:
-    # In a process: the choice is cached, and this one may have made it.
-    done = run("lookup", "8.8.8.8", env={**os.environ, "GEOLOOKUP_TZ": "newest"})
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
-    assert "GEOLOOKUP_TZ is 'newest'; write auto, system or package, or unset it" in line
 
 
 def test_info_says_which(system: Path) -> None:

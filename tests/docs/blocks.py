@@ -103,15 +103,6 @@ echo 'path = "{day}.csv"' >> {day}.toml
 geolookup build {day}.toml --output {day} && rm {day}.*
 """
 _TWO_DAYS = "".join(_A_DAY.format(day=day) for day in ("monday", "tuesday"))
-#: The datasets of docs/data/diff.md.
-_TWO_TABLES = """
-printf '%s\\n' network,country_code,city_name,latitude,longitude > old.csv
-cp old.csv new.csv
-printf '%s\\n' 198.41.0.0/25,US,Boston,42.36,-71.06 198.41.0.128/25,DE,Bonn,50.73,7.1 >> old.csv
-printf '%s\\n' 198.41.0.0/25,US,,, 198.41.0.128/26,FR,Metz,49.12,6.18 >> new.csv
-printf '%s\\n' 198.41.0.192/26,DE,Bonn,50.73,7.1 198.41.1.0/24,DE,Bonn,50.73,7.1 >> new.csv
-for name in old new; do geolookup build $name.csv --output $name; done
-"""
 _THREE_MONTHS = """
 while read month place; do
     printf 'network,country_code,city_name,time_zone\\n198.41.0.0/24,%s\\n' $place > $month.csv
@@ -141,10 +132,19 @@ PRESUMED = {
         script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
         variables={"GEOLOOKUP_DATASET": str(SMALL)},
     ),
+    "docs/data/diff.md": Needs(modules=("duckdb",)),
     "docs/data/databases.md": Needs(
         modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
     ),
     "docs/data/plain-files.md": Needs(modules=("duckdb", "polars"), script=_MYDATA),
+    "docs/use/cookbook.md": Needs(
+        modules=(
+            *("django", "duckdb", "flask", "granian", "gunicorn", "jinja2", "mmdb_writer"),
+            *("pandas", "polars", "vl_convert"),
+        ),
+        programs=("curl", "nginx"),
+        script=_VENDOR.format("GeoLite2-City.mmdb"),
+    ),
     "docs/use/customer-sites.md": Needs(
         modules=("django", "gunicorn", "mmdb_writer"),
         programs=("curl",),
@@ -155,20 +155,19 @@ PRESUMED = {
     "docs/use/from-geoip2.md": Needs(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
-    "docs/use/from-geoip2fast.md": Needs(
-        modules=("maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
+    "docs/use/moving.md": Needs(
+        modules=("granian",),
+        programs=("curl",),
+        script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV") + "\n" + _VENDOR.format("ipinfo_lite.csv"),
     ),
-    "docs/use/from-hosted-api.md": Needs(modules=("granian", "requests"), programs=("curl",)),
-    "docs/use/from-ip2location.md": Needs(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
-    "docs/use/from-ipinfo.md": Needs(script=_VENDOR.format("ipinfo_lite.csv")),
     "docs/use/prefixes.md": Needs(modules=("pyarrow",)),
     "docs/data/mmdb-export.md": Needs(modules=("geoip2", "maxminddb")),
     "docs/use/privacy.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/production.md": Needs(modules=("granian",), programs=("curl", "nginx")),
     "docs/operate/signing.md": Needs(modules=("cryptography",), script=_TWO_DAYS),
-    "docs/use/django.md": Needs(modules=("django", "geoip2", "gunicorn"), programs=("curl",)),
-    "docs/use/fastapi.md": Needs(modules=("fastapi", "uvicorn"), programs=("curl",)),
-    "docs/use/flask.md": Needs(modules=("flask", "gunicorn"), programs=("curl",)),
+    "docs/use/web.md": Needs(
+        modules=("django", "fastapi", "flask", "geoip2", "gunicorn", "uvicorn"), programs=("curl",)
+    ),
     "docs/use/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
     "docs/use/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
     "docs/use/history.md": Needs(modules=("pyarrow",), script=_THREE_MONTHS),
@@ -176,13 +175,10 @@ PRESUMED = {
     "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
     "docs/use/traffic-map.md": Needs(modules=("jinja2", "vl_convert")),
-    "docs/use/duckdb.md": Needs(modules=("duckdb",), script=_TWO_TABLES),
-    "docs/use/pandas.md": Needs(modules=("pandas",)),
-    "docs/use/polars.md": Needs(modules=("polars",)),
     "docs/use/spark.md": Needs(
         modules=("dask.dataframe", "pyspark"), programs=("java",), variables=_SMALL_SPARK
     ),
-    "docs/use/tables.md": Needs(modules=("pyarrow",)),
+    "docs/use/tables.md": Needs(modules=("duckdb", "pandas", "polars")),
     "docs/use/tutorial.md": Needs(modules=("pandas",)),
     "docs/data/verify.md": Needs(script=_MYDATA),
 }
@@ -204,6 +200,8 @@ _OF_FIREWALLS = ("nft -c -f tv.nft", "nft -f rules.nft",
 NOT_RUN = (
     ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),
     ("README.md", "python3 -m venv .venv-test && ", "it runs these tests; .ci/run runs it"),
+    ("docs/use/cookbook.md", "$ geolookup update cities", "it downloads from the network"),
+    ("docs/use/cookbook.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
     ("docs/data/download.md", "$ geolookup update recipe", "its addresses are examples"),
     *(("docs/use/firewalls.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),

@@ -10,7 +10,9 @@ from pathlib import Path
 from tests.conftest import build_at
 from tests.datasets import once
 from tests.internals.dataset import read_manifest
-from tests.own_random import CELLS, WINDOWS, Row, as_csv
+from tests.oracle import Source
+from tests.own_random import CELLS, WINDOWS, Row
+from tests.range_strategies import as_csv
 
 SIZE = 6
 _COLUMNS = """
@@ -41,7 +43,7 @@ def _build(number: int, folder: Path) -> None:
     if not number % 3:
         del cells["own.risk"]
     files: dict[str, str | bytes] = {
-        name: as_csv([_row(draw, cells) for _ in range(count)])
+        name: as_csv(Source([_row(draw, cells) for _ in range(count)]))
         for name, count in (("first.csv", 3), ("second.csv", 6))
     }
     sources = "".join(f'[[source]]\nformat = "csv"\npath = "{name}"\n' for name in files)

@@ -154,31 +154,6 @@ def test_without_a_usable_dataset_the_address_is_still_removed() -> None:
     assert vars(record)["country"] is None
 
 
-def test_a_configuration_names_the_filter(capsys: pytest.CaptureFixture[str]) -> None:
-    name = "geolookup.integrations.logs.GeoFilter"
-    logging.config.dictConfig(
-        {
-            "version": 1,
-            "disable_existing_loggers": False,
-            "filters": {"geo": {"()": name, "address": "client", "fields": {"c": "ip_type"}}},
-            "formatters": {"c": {"format": "%(c)s"}},
-            "handlers": {
-                "geo": {
-                    "class": "logging.StreamHandler",
-                    "stream": "ext://sys.stderr",
-                    "filters": ["geo"],
-                    "formatter": "c",
-                }
-            },
-            "loggers": {"configured": {"handlers": ["geo"], "propagate": False}},
-        }
-    )
-    logger = logging.getLogger("configured")
-    logger.warning("signed in", extra={"client": IP})
-    logger.handlers.clear()
-    assert capsys.readouterr().err == "ipv4\n"
-
-
 @needs("structlog")
 def test_structlog(sample: geolookup.Engine) -> None:
     written = structlog.testing.CapturingLoggerFactory()

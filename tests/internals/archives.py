@@ -2,7 +2,7 @@
 
 from geolookup.archives import head
 from geolookup.archives.extract import write_files
-from geolookup.archives.head import MANIFEST_SUM, is_archive, open_archive
+from geolookup.archives.head import is_archive, open_archive
 from geolookup.archives.members import header
 from geolookup.archives.pack import pack, write_archive
 from geolookup.archives.unpack import unpack

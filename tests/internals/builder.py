@@ -6,7 +6,7 @@ from geolookup_builder.build_report import KINDS, BuildReport, Demand, FillCount
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import RecipeCheck, SourceCheck, check_recipe
-from geolookup_builder.columns import ROW, Column, Columns, JoinedIntervals, Partition
+from geolookup_builder.columns import ROW, Columns, JoinedIntervals, Partition
 from geolookup_builder.compile import (
     compile_recipe,
     dataset_content,
@@ -20,7 +20,7 @@ from geolookup_builder.enrichment import FILE as REGION_NAMES
 from geolookup_builder.enrichment import Regions
 from geolookup_builder.flatten import Rows, duplicates, flatten, may_decide_beyond
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.layers import Band, bands, hide, nothing, of_rows, underlay, underlay_bands
+from geolookup_builder.layers import bands, hide, nothing, of_rows, underlay
 from geolookup_builder.limits import Bound, Options
 from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
@@ -45,8 +45,7 @@ from geolookup_builder.reference.countries import (
     load_continents,
     load_countries,
 )
-from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
-from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_places
+from geolookup_builder.reference.country_boxes import country_boxes, far_places
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import cloud
 from geolookup_builder.sources.formats.lists import RIR
@@ -62,4 +61,4 @@ from geolookup_builder.sources.reading.reader import RecordNumbers, Reject, date
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 from geolookup_builder.tables import json_texts, row_texts
 from geolookup_builder.values import Reference, load_reference
-from geolookup_builder.vocabulary import VOCABULARY, translate
+from geolookup_builder.vocabulary import VOCABULARY

@@ -2,7 +2,6 @@
 
 from geolookup import comparison
 from geolookup.comparison import (
-    Comparison,
     Overlaid,
     Part,
     change_table,
@@ -15,11 +14,11 @@ from geolookup.comparison import (
 )
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
 from geolookup.comparison.changes import KINDS, country_flows, kinds
-from geolookup.comparison.gates import Verdict, diff_metrics, evaluate, gate_values, verdict_line
+from geolookup.comparison.gates import diff_metrics
 from geolookup.comparison.measures import quantiles
 from geolookup.comparison.report import lines as report_lines
 from geolookup.comparison.report import score_lines
 from geolookup.comparison.score import NAMES as SCORE_NAMES
 from geolookup.comparison.score import Score, ScoredPart
 from geolookup.comparison.traffic import Requests, Traffic
-from geolookup.comparison.values import coordinates, read_tables
+from geolookup.comparison.values import read_tables

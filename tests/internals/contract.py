@@ -42,7 +42,6 @@ from geolookup.contract.fields import (
     FIELDS,
     GROUPS,
     LAYERS,
-    LOCATION,
     NAMES,
     PATHS,
     STATED,

@@ -7,11 +7,8 @@ from geolookup.dataset.coverage import KnownAddresses, coverage_lines, known_add
 from geolookup.dataset.digests import canonical
 from geolookup.dataset.files import Dataset, Starts
 from geolookup.dataset.intervals import (
-    F64,
-    I64,
     UNIT_ADDRESSES,
     Addresses,
-    Bools,
     clamp,
     concat,
     count_addresses,
@@ -23,7 +20,6 @@ from geolookup.dataset.intervals import (
     lasts,
     sizes,
 )
-from geolookup.dataset.layout import MANIFEST
 from geolookup.dataset.manifest import (
     Manifest,
     is_dataset,
@@ -35,7 +31,7 @@ from geolookup.dataset.mapped import EncodedColumn, File
 from geolookup.dataset.metadata import Source, data_age
 from geolookup.dataset.networks import Network, limits_of, network_at, network_of
 from geolookup.dataset.provenance import decisions, explain
-from geolookup.dataset.public_ranges import CONTRACT_TABLES, RangeBatch, any_known, public_ranges
-from geolookup.dataset.rows import SEPARATOR, number_text
+from geolookup.dataset.public_ranges import RangeBatch, any_known, public_ranges
+from geolookup.dataset.rows import number_text
 from geolookup.dataset.runs import distinct, factorize, join_runs, run_starts
-from geolookup.dataset.sizes import file_sizes, size_lines
+from geolookup.dataset.sizes import size_lines

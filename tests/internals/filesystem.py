@@ -1,7 +1,6 @@
 """Internal names of `geolookup/filesystem` that tests use."""
 
 from geolookup.filesystem import atomic, cache, limits, locks, open_regular
-from geolookup.filesystem.cache import is_safe
 from geolookup.filesystem.copying import copy_file
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free, sweep, sweep_once
 from geolookup.filesystem.ownership import check_dataset, check_strictly, create

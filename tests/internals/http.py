@@ -15,7 +15,7 @@ from geolookup.http.answers import (
 from geolookup.http.cors import Origins
 from geolookup.http.own import lookup_json
 from geolookup.http.requests import ip_parameter
-from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT, Settings
+from geolookup.http.settings import HEAD_LIMIT, Settings
 from geolookup.http.shared import BOUNDS, Shared
 from geolookup.http.watchdog import LATE, SILENT, Watchdog, notify
 from tests.skips import optional

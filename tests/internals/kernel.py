@@ -1,7 +1,5 @@
 """Internal names of `geolookup/kernel` that tests use."""
 
-from typing import Any
-
 from geolookup import kernel
 from geolookup.kernel import (
     State,

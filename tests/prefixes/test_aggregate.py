@@ -6,7 +6,7 @@ import ipaddress
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.internals.contract import BITS, MAX
@@ -74,7 +74,23 @@ def joined_networks(family: int, listed: list[Range], batch: int = 16) -> list[N
     return [network for spans in result for network, _ in split(spans)]
 
 
+def _known(test: Any) -> Any:
+    """Add the ends of the space and of 64 bits, siblings, neighbours that are none, and gaps."""
+    for family, most in MAX.items():
+        half, first = most >> 1, 1 << BITS[family] - 8
+        for listed in (
+            *([], [(0, most)], [(0, 0)], [(most, most)], [(1, most)], [(0, most - 1)]),
+            *([(0, half), (half + 1, most)], [(first, 2 * first - 1), (2 * first, 3 * first - 1)]),
+            *([(8, 9), (11, 15)], [(8, 9), (10, 10), (11, 15)]),
+        ):
+            test = example((family, listed), 1)(test)
+    for listed in ([(_K - 1, _K)], [(0, _K)], [(0, _K - 1), (_K, 2 * _K - 1)], [(_K, 3 * _K - 1)]):
+        test = example((6, listed), 2)(test)
+    return test
+
+
 @settings(max_examples=scaled(10, 60))
+@_known
 @given(drawn, st.integers(1, 5))
 def test_any_ranges(family_and_ranges: tuple[int, list[Range]], batch: int) -> None:
     family, listed = family_and_ranges
@@ -86,47 +102,6 @@ def test_any_ranges(family_and_ranges: tuple[int, list[Range]], batch: int) -> N
     ]
     assert split(spans_of(family, listed)) == each
     assert joined_networks(family, listed, batch) == collapsed(network for network, _ in each)
-
-
-_M4, _M6 = MAX[4], MAX[6]
-#: Ranges of a family, and the prefixes of them joined.
-KNOWN: list[tuple[int, list[Range], list[str]]] = [
-    (4, [], []),
-    (4, [(0, _M4)], ["0.0.0.0/0"]),
-    (6, [(0, _M6)], ["::/0"]),
-    (4, [(0, 0)], ["0.0.0.0/32"]),
-    (4, [(_M4, _M4)], ["255.255.255.255/32"]),
-    (6, [(_M6, _M6)], ["ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128"]),
-    # Halves of the space, and of a prefix, are one; neighbours that are not siblings are two.
-    (4, [(0, _M4 >> 1), ((_M4 >> 1) + 1, _M4)], ["0.0.0.0/0"]),
-    (6, [(0, _M6 >> 1), ((_M6 >> 1) + 1, _M6)], ["::/0"]),
-    (4, [(0x01000000, 0x010000FF), (0x01000100, 0x010001FF)], ["1.0.0.0/23"]),
-    (4, [(0x01000100, 0x010001FF), (0x01000200, 0x010002FF)], ["1.0.1.0/24", "1.0.2.0/24"]),
-    (4, [(0x01000000, 0x010000FF), (0x01000200, 0x010002FF)], ["1.0.0.0/24", "1.0.2.0/24"]),
-    # A gap of one address, and three ranges; the last joins the two before it.
-    (4, [(8, 9), (11, 15)], ["0.0.0.8/31", "0.0.0.11/32", "0.0.0.12/30"]),
-    (4, [(8, 9), (10, 10), (11, 15)], ["0.0.0.8/29"]),
-    # Across the halves of 64 bits.
-    (6, [(_K - 1, _K)], ["::ffff:ffff:ffff:ffff/128", "0:0:0:1::/128"]),
-    (6, [(0, _K)], ["::/64", "0:0:0:1::/128"]),
-    (6, [(0, _K - 1), (_K, 2 * _K - 1)], ["::/63"]),
-    (6, [(_K, 3 * _K - 1)], ["0:0:0:1::/64", "0:0:0:2::/64"]),
-]
-
-
-def test_known_prefixes() -> None:
-    for family, listed, expected in KNOWN:
-        assert [*map(str, joined_networks(family, listed))] == expected
-        assert [*map(str, joined_networks(family, listed, 1))] == expected
-    for family, bits in BITS.items():  # all addresses but one take a prefix of each length
-        lengths = list(range(1, bits + 1))
-        for ends, expected_lengths in (
-            ((1, MAX[family]), lengths[::-1]),
-            ((0, MAX[family] - 1), lengths),
-        ):
-            actual = [network for network, _ in split(spans_of(family, [ends]))]
-            assert [network.prefixlen for network in actual] == expected_lengths
-            assert sum(network.num_addresses for network in actual) == MAX[family]
 
 
 @settings(max_examples=scaled(10, 60))

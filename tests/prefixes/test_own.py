@@ -128,20 +128,3 @@ def test_ends_of_the_space_separators_and_large_numbers(tmp_path: Path) -> None:
         ):
             networks = engine.prefixes(where, aggregate=False)
             assert [network.network_address.packed[2] for network in networks] == third, where
-
-
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
-        ("own.site", "the dataset has no column 'own.site'; did you mean 'own.site_id'?"),
-        ("site_id=HQ", "no field 'site_id'; did you mean 'own.site_id'?"),
-        ("is_vpn", "no field 'is_vpn'; did you mean 'own.is_vpn'?"),
-        ("own.risk_score=high", "'high' is not a own.risk_score: its values are numbers"),
-        ("own.is_vpn=1", "'1' is not a own.is_vpn: its values are true or false"),
-        ("own.site_id", "a condition has a field, an operator and a value"),
-    ],
-)
-def test_malformed_conditions(engine: geolookup.Engine, where: str, message: str) -> None:
-    with pytest.raises(ValueError, match=r"^prefixes: ") as error:
-        engine.prefixes(where)
-    assert message in str(error.value)

@@ -80,9 +80,8 @@ def test_the_reference_has_every_public_name(pages: dict[Path, _Page]) -> None:
 
 def test_the_reference_has_every_command_and_option(site: Path, pages: dict[Path, _Page]) -> None:
     for name, command in tree():
-        page = site / "reference" / "commands" / f"{name.split()[0]}.html"
-        heading = "-".join(name.split()[1:]) or f"geolookup-{name}"
-        assert heading in pages[page].anchors or not command.example, name
+        page = site / "reference" / "commands.html"
+        assert name.replace(" ", "-") in pages[page].anchors or not command.example, name
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
                 for text in (*option.opts, *option.secondary_opts):
