@@ -25,7 +25,6 @@ from geolookup.gate.account_store import (
     Key,
     Requests,
     Usage,
-    is_time,
     wall_clock,
 )
 from geolookup.gate.accounts_file import AccountsFile
@@ -133,13 +132,11 @@ class SQLiteStore:
 
     def log(self) -> list[Entry]:
         """Return the audit log, oldest first."""
-        return self._run(
-            lambda db: [_checked(entry, is_time(entry.at)) for entry in audit.read(db)]
-        )
+        return self._run(lambda db: [Entry(*row) for row in db.execute(audit.READ)])
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
-        return self._run(lambda db: [_usage(row) for row in db.execute(_USAGE)])
+        return self._run(lambda db: [Usage(*row) for row in db.execute(_USAGE)])
 
     def check_durability(self) -> str | None:
         """Return None: each revocation waits for the disk."""
@@ -209,17 +206,13 @@ class SQLiteStore:
         # While the file is missing its connection stays open: no new file can have the
         # same inode then.
         if self._connection is not None and not self._file.current(create=create):
-            self._set_aside(self._connection)
+            with suppress(sqlite3.Error):  # its log belongs into the replaced file
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._drop()
         if self._connection is None:
             self._connection = self._file.open(create=create)
             self._connection.execute("PRAGMA busy_timeout = 0")
         return self._connection
-
-    def _set_aside(self, replaced: sqlite3.Connection) -> None:
-        """Close the connection to a replaced file; its log belongs into that file."""
-        with suppress(sqlite3.Error):
-            replaced.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        self._drop()
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -234,17 +227,4 @@ def _busy(error: sqlite3.Error) -> bool:
 
 
 def _key(row: _Row) -> Key:
-    key = Key(*row[:7], revoked=bool(row[7]))
-    return _checked(key, is_time(key.created) and (key.expires is None or is_time(key.expires)))
-
-
-def _usage(row: tuple[str, str, int, int, int]) -> Usage:
-    usage = Usage(*row)
-    return _checked(usage, is_time(usage.created) and type(usage.used) is int)
-
-
-def _checked(record: _T, well_formed: bool) -> _T:
-    """Refuse a row that another program wrote: SQLite accepts a value of any type."""
-    if not well_formed:
-        raise sqlite3.DataError("a row is malformed")
-    return record
+    return Key(*row[:7], revoked=bool(row[7]))

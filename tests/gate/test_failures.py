@@ -13,7 +13,6 @@ import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError
 from geolookup.gate import Accounts, open_accounts
-from tests.cli.program import refusal
 from tests.damage import limited_files
 from tests.gate.conftest import Worker, outcomes
 from tests.gate.turns import Gate, decisions, gate_of
@@ -88,28 +87,6 @@ def test_a_file_that_is_none_of_ours(file: Path, plans: Path, made: list[str]) -
             all_fail(accounts, made, str(copy))
 
 
-@pytest.mark.parametrize(
-    ("statement", "ask"),
-    [
-        ("UPDATE key SET created = 'now'", "list"),
-        ("UPDATE key SET expires = '2027-01-01'", "list"),
-        ("UPDATE account SET created = x'00'", "usage"),
-        ("UPDATE run SET used = 'many'", "usage"),
-        ("UPDATE log SET at = 1 << 62", "log"),
-    ],
-)
-def test_a_row_of_another_program_is_one_line(
-    file: Path, plans: Path, made: list[str], statement: str, ask: str
-) -> None:
-    sql(statement)(file)
-    group = ("accounts", "keys") if ask == "list" else ("accounts",)
-    told = refusal(*group, ask, "--accounts", f"sqlite:///{file}")
-    assert told.startswith(f"{file}: a row is malformed; ")
-    if ask == "list":
-        with open_accounts(f"sqlite:///{file}", plans) as accounts:
-            all_fail(accounts, made, "a row is malformed")
-
-
 def test_a_file_locked_by_another(
     file: Path, plans: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,7 +127,7 @@ def test_an_interrupted_change_leaves_nothing_behind(
     with Worker(f"sqlite:///{file}", plans, wall_clock) as accounts:
         store = accounts.store
         new = Key(Interrupting(), "live", 0, "Half", "free", 1, None)
-        entry = audit.creation(new)
+        entry = audit.entry(1, audit.CREATED, new)
         for change in (
             lambda: store.revoke(new.digest, entry),
             lambda: store.add(new, entry),
