@@ -133,10 +133,12 @@ PRESUMED = {
         variables={"GEOLOOKUP_DATASET": str(SMALL)},
     ),
     "docs/data/diff.md": Needs(modules=("duckdb",)),
-    "docs/data/databases.md": Needs(
-        modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
+    "docs/data/export.md": Needs(
+        modules=("chdb", "duckdb", "geoip2", "maxminddb"),
+        programs=("psql",),
+        script=_MYDATA + _POSTGRESQL,
     ),
-    "docs/data/plain-files.md": Needs(modules=("duckdb", "polars"), script=_MYDATA),
+    "docs/data/own-columns.md": Needs(modules=("pandas",)),
     "docs/use/cookbook.md": Needs(
         modules=(
             *("django", "duckdb", "flask", "granian", "gunicorn", "jinja2", "mmdb_writer"),
@@ -145,12 +147,6 @@ PRESUMED = {
         programs=("curl", "nginx"),
         script=_VENDOR.format("GeoLite2-City.mmdb"),
     ),
-    "docs/use/customer-sites.md": Needs(
-        modules=("django", "gunicorn", "mmdb_writer"),
-        programs=("curl",),
-        script=_VENDOR.format("GeoLite2-City.mmdb"),
-    ),
-    "docs/use/data-warehouse.md": Needs(modules=("duckdb", "pandas")),
     "docs/operate/mirrors.md": Needs(modules=("cryptography",), programs=("curl",)),
     "docs/use/from-geoip2.md": Needs(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
@@ -161,7 +157,6 @@ PRESUMED = {
         script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV") + "\n" + _VENDOR.format("ipinfo_lite.csv"),
     ),
     "docs/use/prefixes.md": Needs(modules=("pyarrow",)),
-    "docs/data/mmdb-export.md": Needs(modules=("geoip2", "maxminddb")),
     "docs/use/privacy.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/production.md": Needs(modules=("granian",), programs=("curl", "nginx")),
     "docs/operate/signing.md": Needs(modules=("cryptography",), script=_TWO_DAYS),
@@ -180,7 +175,6 @@ PRESUMED = {
     ),
     "docs/use/tables.md": Needs(modules=("duckdb", "pandas", "polars")),
     "docs/use/tutorial.md": Needs(modules=("pandas",)),
-    "docs/data/verify.md": Needs(script=_MYDATA),
 }
 
 #: Kinds of blocks that show and do not run.
