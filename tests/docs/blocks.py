@@ -154,7 +154,9 @@ PRESUMED = {
     "docs/use/moving.md": Needs(
         modules=("granian",),
         programs=("curl",),
-        script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV") + "\n" + _VENDOR.format("ipinfo_lite.csv"),
+        script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")
+        + "\n"
+        + _VENDOR.format("ipinfo_lite.csv"),
     ),
     "docs/use/prefixes.md": Needs(modules=("pyarrow",)),
     "docs/use/privacy.md": Needs(modules=("granian",), programs=("curl",)),
