@@ -42,7 +42,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "operate": {
         GUIDE: ["production", "api-keys", "stores", "mirrors", "signing"],
         REFERENCE: ["http"],
-        EXPLANATION: ["fleet", "/SECURITY"],
+        EXPLANATION: ["/SECURITY"],
     },
     "reference": {
         REFERENCE: [
