@@ -24,7 +24,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
             *("python", "shell"),
             *("web", "proxies", "logging"),
             *("tables", "spark"),
-            *("files", "traffic-map", "history", "prefixes", "firewalls"),
+            *("files", "maps", "history", "prefixes", "firewalls"),
             *("from-geoip2", "moving"),
         ],
         EXPLANATION: ["privacy"],
@@ -33,7 +33,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
         TUTORIAL: ["tutorial"],
         GUIDE: [
             *("own-columns", "overlays"),
-            *("download", "updating", "diff", "score", "reports"),
+            *("download", "updating", "diff", "score"),
             "export",
         ],
         REFERENCE: ["recipe", "losses", "sources/index"],

@@ -127,7 +127,7 @@ until [ -L postgresql ]; do sleep 0.1; done  # it answers
 export PGHOST="$(readlink postgresql)" PGUSER=reader PGDATABASE=postgres
 """
 PRESUMED = {
-    "docs/data/reports.md": Needs(
+    "docs/use/maps.md": Needs(
         modules=("jinja2", "PIL", "vl_convert"),
         script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
         variables={"GEOLOOKUP_DATASET": str(SMALL)},
@@ -170,7 +170,6 @@ PRESUMED = {
     "docs/use/history.md": Needs(modules=("pyarrow",), script=_THREE_MONTHS),
     "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
-    "docs/use/traffic-map.md": Needs(modules=("jinja2", "vl_convert")),
     "docs/use/spark.md": Needs(
         modules=("dask.dataframe", "pyspark"), programs=("java",), variables=_SMALL_SPARK
     ),
