@@ -24,7 +24,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
             *("python", "shell"),
             *("web", "proxies", "logging"),
             *("tables", "spark"),
-            *("files", "logs", "traffic-map", "history", "prefixes", "firewalls"),
+            *("files", "traffic-map", "history", "prefixes", "firewalls"),
             *("from-geoip2", "moving"),
         ],
         EXPLANATION: ["privacy"],

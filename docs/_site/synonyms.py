@@ -35,7 +35,7 @@ SYNONYMS = {
         "maxmind",
     ],
     "use/index#move-from-another-geoip-library": ["migrate", "migration"],
-    "use/logs": ["access log", "nginx log", "apache log"],
+    "use/files#logs": ["access log", "nginx log", "apache log"],
     "use/prefixes": ["cidr", "cidr list", "ip ranges", "netblocks"],
     "use/privacy": ["gdpr", "personal data"],
     "use/proxies": ["x-forwarded-for", "client ip", "real ip"],

@@ -168,7 +168,6 @@ PRESUMED = {
     "docs/use/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
     "docs/use/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
     "docs/use/history.md": Needs(modules=("pyarrow",), script=_THREE_MONTHS),
-    "docs/use/logs.md": Needs(modules=("pyarrow",)),
     "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
     "docs/use/traffic-map.md": Needs(modules=("jinja2", "vl_convert")),

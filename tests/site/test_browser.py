@@ -46,7 +46,7 @@ def test_pages_on_a_narrow_screen(site: Path, reader: Reader) -> None:
         ("roll back", "operate/stores.html"),
         ("migrate", "use/index.html#move-from-another-geoip-library"),
         ("migrate from geoip2", "use/from-geoip2.html"),
-        ("access log", "use/logs.html"),
+        ("access log", "use/files.html#logs"),
         ("install", "use/tutorial.html"),
         ("quickstart", "use/tutorial.html"),
     ],
