@@ -19,6 +19,7 @@ from geolookup.errors import AccountsError
 from geolookup.gate import audit
 from geolookup.gate import sqlite_admission as admitting
 from geolookup.gate.account_store import (
+    TIMES,
     Clock,
     Decision,
     Entry,
@@ -132,11 +133,15 @@ class SQLiteStore:
 
     def log(self) -> list[Entry]:
         """Return the audit log, oldest first."""
-        return self._run(lambda db: [Entry(*row) for row in db.execute(audit.READ)])
+        return self._run(
+            lambda db: [_checked(Entry(*row), row[0]) for row in db.execute(audit.READ)]
+        )
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
-        return self._run(lambda db: [Usage(*row) for row in db.execute(_USAGE)])
+        return self._run(
+            lambda db: [_checked(Usage(*row), row[2], row[3]) for row in db.execute(_USAGE)]
+        )
 
     def check_durability(self) -> str | None:
         """Return None: each revocation waits for the disk."""
@@ -227,4 +232,12 @@ def _busy(error: sqlite3.Error) -> bool:
 
 
 def _key(row: _Row) -> Key:
-    return Key(*row[:7], revoked=bool(row[7]))
+    created, expires, revoked = row[5:]
+    return _checked(Key(*row[:7], revoked=bool(revoked)), created, expires or created)
+
+
+def _checked(record: _T, *numbers: object) -> _T:
+    """Refuse a row that another program wrote past the rules of the schema."""
+    if not all(type(number) is int and number in TIMES for number in numbers):
+        raise sqlite3.DataError("a row is malformed")
+    return record

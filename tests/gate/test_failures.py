@@ -13,6 +13,7 @@ import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError
 from geolookup.gate import Accounts, open_accounts
+from tests.cli.program import refusal
 from tests.damage import limited_files
 from tests.gate.conftest import Worker, outcomes
 from tests.gate.turns import Gate, decisions, gate_of
@@ -85,6 +86,28 @@ def test_a_file_that_is_none_of_ours(file: Path, plans: Path, made: list[str]) -
         damage(copy)
         with open_accounts(f"sqlite:///{copy}", plans) as accounts:
             all_fail(accounts, made, str(copy))
+
+
+@pytest.mark.parametrize(
+    ("statement", "ask"),
+    [
+        ("UPDATE key SET created = 'now'", "list"),
+        ("UPDATE key SET expires = '2027-01-01'", "list"),
+        ("UPDATE account SET created = x'00'", "usage"),
+        ("UPDATE run SET used = 'many'", "usage"),
+        ("UPDATE log SET at = 1 << 62", "log"),
+    ],
+)
+def test_a_row_of_another_program_is_one_line(
+    file: Path, plans: Path, made: list[str], statement: str, ask: str
+) -> None:
+    sql(statement)(file)
+    group = ("accounts", "keys") if ask == "list" else ("accounts",)
+    told = refusal(*group, ask, "--accounts", f"sqlite:///{file}")
+    assert told.startswith(f"{file}: a row is malformed; ")
+    if ask == "list":
+        with open_accounts(f"sqlite:///{file}", plans) as accounts:
+            all_fail(accounts, made, "a row is malformed")
 
 
 def test_a_file_locked_by_another(
