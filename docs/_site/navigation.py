@@ -24,7 +24,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
             *("python", "shell"),
             *("web", "proxies", "logging"),
             *("tables", "spark"),
-            *("files", "maps", "history", "prefixes", "firewalls"),
+            *("files", "maps", "history", "prefixes"),
             *("from-geoip2", "moving"),
         ],
         EXPLANATION: ["privacy"],
