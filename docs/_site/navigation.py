@@ -1,4 +1,4 @@
-"""The navigation of the site: five doors, and in each its pages by kind, in order.
+"""The navigation of the site: six doors, and in each its pages by kind, in order.
 
 A page that no entry names is a warning, and the build fails. ``*`` matches the other pages of a
 folder. Each page shows its door and its kind above its title.
@@ -20,13 +20,11 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "use": {
         TUTORIAL: ["tutorial"],
         GUIDE: [
-            "cookbook",
-            *("python", "shell"),
-            *("web", "proxies", "logging"),
-            *("tables", "spark"),
-            *("files", "maps", "history", "prefixes"),
-            *("from-geoip2", "moving"),
+            *("cookbook", "python", "shell", "tables", "spark", "files", "maps", "history"),
         ],
+    },
+    "integrate": {
+        GUIDE: ["web", "proxies", "logging", "prefixes", "from-geoip2", "moving"],
         EXPLANATION: ["privacy"],
     },
     "data": {

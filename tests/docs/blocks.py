@@ -148,25 +148,25 @@ PRESUMED = {
         script=_VENDOR.format("GeoLite2-City.mmdb"),
     ),
     "docs/operate/mirrors.md": Needs(modules=("cryptography",), programs=("curl",)),
-    "docs/use/from-geoip2.md": Needs(
+    "docs/integrate/from-geoip2.md": Needs(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
-    "docs/use/moving.md": Needs(
+    "docs/integrate/moving.md": Needs(
         modules=("granian",),
         programs=("curl",),
         script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")
         + "\n"
         + _VENDOR.format("ipinfo_lite.csv"),
     ),
-    "docs/use/prefixes.md": Needs(modules=("pyarrow",)),
-    "docs/use/privacy.md": Needs(modules=("granian",), programs=("curl",)),
+    "docs/integrate/prefixes.md": Needs(modules=("pyarrow",)),
+    "docs/integrate/privacy.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/production.md": Needs(modules=("granian",), programs=("curl", "nginx")),
     "docs/operate/signing.md": Needs(modules=("cryptography",), script=_TWO_DAYS),
-    "docs/use/web.md": Needs(
+    "docs/integrate/web.md": Needs(
         modules=("django", "fastapi", "flask", "geoip2", "gunicorn", "uvicorn"), programs=("curl",)
     ),
-    "docs/use/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
-    "docs/use/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
+    "docs/integrate/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
+    "docs/integrate/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
     "docs/use/history.md": Needs(modules=("pyarrow",), script=_THREE_MONTHS),
     "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
@@ -197,7 +197,7 @@ NOT_RUN = (
     ("docs/use/cookbook.md", "$ geolookup update cities", "it downloads from the network"),
     ("docs/use/cookbook.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
     ("docs/data/download.md", "$ geolookup update recipe", "its addresses are examples"),
-    *(("docs/use/prefixes.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
+    *(("docs/integrate/prefixes.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
     ("docs/operate/production.md", "python3 -m venv", "it installs, as the README does"),
     ("docs/operate/production.md", "# python3 -m venv", "it changes the system, as root"),
