@@ -44,11 +44,9 @@ DOORS: dict[str, dict[str, list[str]]] = {
     },
     "reference": {
         REFERENCE: [
-            *("python", "engine", "answer", "types", "errors", "integrations"),
+            *("python", "engine", "integrations"),
             *("commands", "contract", "format", "benchmarks", "licences", "changelog"),
         ],
-        EXPLANATION: ["architecture"],
-        GUIDE: ["contributing"],
     },
 }
 _TREES = {
