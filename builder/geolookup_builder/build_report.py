@@ -9,13 +9,7 @@ from pathlib import Path
 
 from geolookup.dataset.coverage import addresses_text, coverage_lines
 from geolookup.dataset.metadata import Source
-from geolookup.errors import (
-    count_text,
-    counts_text,
-    line_text,
-    listed,
-    short_id,
-)
+from geolookup.errors import count_text, counts_text, line_text, listed, short_id
 
 #: Kilometres outside a country beyond which coordinates are far.
 FAR_KM = 100

@@ -38,7 +38,6 @@ from geolookup_builder.recipe.table import Table, recipe_errors
 if TYPE_CHECKING:
     from geolookup_builder.recipe.document import SourceSpec
 
-_KEYS = ("expect", "min_coverage", "truth", "fail_if")
 _FAMILIES = ("ipv4", "ipv6")
 #: Before a field: the share is of the addresses with a value in the earlier dataset.
 _BEFORE = "before."
@@ -89,7 +88,7 @@ class Quality:
 
 def read_quality(document: Table, schema: Schema) -> Quality:
     """Return the demands of a recipe; BuildError for a malformed one."""
-    table = document.table("quality", *_KEYS)
+    table = document.table("quality", "expect", "min_coverage", "truth", "fail_if")
     expect, floors = table.values.get("expect", []), table.values.get("min_coverage", {})
     if not isinstance(expect, list):
         table.refuse("expect", "is not a list", 'write expect = [["8.8.8.8", "country", "US"]]')

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import geolookup
@@ -230,7 +231,8 @@ def inputs_of(recipe: Recipe, cache: Path | None) -> str:
             return ""
         tables = filter(None, (recipe.path, recipe.countries))
         files = [*filter(Path.is_file, tables)]  # a folder of data has no recipe
-        files += [path for spec in local.sources for path in _files_of(spec)]
+        of_sources = (paths(spec.path, spec.base, ("",)) for spec in local.sources)
+        files += filter(Path.is_file, chain.from_iterable(of_sources))
         lines = [f"{path.name} {sha256_of(path)}" for path in files]
         # The date may be one that a server states.
         lines += [f"{spec.path} {sorted(spec.texts.items())}" for spec in local.sources]
@@ -238,10 +240,3 @@ def inputs_of(recipe: Recipe, cache: Path | None) -> str:
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     except (BuildError, OSError):  # the build reports it
         return ""
-
-
-def _files_of(spec: SourceSpec) -> Iterator[Path]:
-    # An option may name a file, such as the names of autonomous systems.
-    options = [value for value in spec.options.values() if isinstance(value, str)]
-    for pattern in (spec.path, *options):
-        yield from (path for path in paths(pattern, spec.base, ("",)) if path.is_file())

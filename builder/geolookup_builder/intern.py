@@ -123,13 +123,12 @@ def _complete(
             continent = tuples.values("continent_code")  # null
     pairs, country_rows = _pairs(tuples.values("country_code"), continent)
     zones, zone_rows = _number(tuples.values("time_zone"))
-    links = {COUNTRY: _link(country_rows), ZONE: _link(zone_rows)}
-    return Tuples({**tuples.fields, **links}), pairs, zones
-
-
-def _link(rows: Codes) -> Column:
     # uint16: far fewer than 65,536 countries and zones exist.
-    return Column(rows, pa.array(np.arange(rows.max() + 1, dtype=np.uint16)))
+    links = {
+        table: Column(rows, pa.array(np.arange(rows.max() + 1, dtype=np.uint16)))
+        for table, rows in ((COUNTRY, country_rows), (ZONE, zone_rows))
+    }
+    return Tuples({**tuples.fields, **links}), pairs, zones
 
 
 def _fill(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:

@@ -17,15 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import (
-    BOOLEAN,
-    COUNTRY_ALIASES,
-    LIMITS,
-    REAL,
-    TEXT,
-    TEXTS,
-    Field,
-)
+from geolookup.contract.fields import BOOLEAN, COUNTRY_ALIASES, LIMITS, REAL, TEXT, TEXTS, Field
 from geolookup.contract.tzdatabase import zone_names
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
@@ -65,13 +57,6 @@ class Reference:
     countries: Mapping[str, Country]
     continents: Mapping[str, str]
     zones: Sequence[str]
-
-    @property
-    def country_words(self) -> dict[str, str]:
-        """The codes of countries by their own text, by their three letters and by their aliases."""
-        codes = {code: code for code in self.countries}
-        three = {entry.country_code_iso3: code for code, entry in self.countries.items()}
-        return {**self.aliases, **{word: code for word, code in three.items() if word}, **codes}
 
     @property
     def aliases(self) -> dict[str, str]:
@@ -193,10 +178,11 @@ def _code(cells: pa.Array) -> pa.Array:
 
 def _match(cells: pa.Array, field: Field, reference: Reference) -> pa.Array:
     """Return the values of words in any case."""
-    continents, countries = {code: code for code in reference.continents}, reference.country_words
+    three = {entry.country_code_iso3: code for code, entry in reference.countries.items()}
+    three.pop(None, None)
     tables: dict[str, Mapping[str, object]] = {
-        "continent": continents,
-        "country": countries,
+        "continent": {code: code for code in reference.continents},
+        "country": {**reference.aliases, **three, **{code: code for code in reference.countries}},
         BOOLEAN: _BOOLEANS,
     }
     words = tables[_kind(field)]

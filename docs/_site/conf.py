@@ -40,10 +40,8 @@ repository_url = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="ut
 ]["Repository"]
 #: Pages of the site that are kept elsewhere in the repository.
 repository_pages = {
-    "reference/architecture": "ARCHITECTURE.md",
     "data/bundled-dataset": "sample_data/README.md",
     "reference/changelog": "CHANGELOG.md",
-    "reference/contributing": "CONTRIBUTING.md",
 }
 
 # Anchors as code hosts make them of headings.

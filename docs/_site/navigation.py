@@ -1,4 +1,4 @@
-"""The navigation of the site: five doors, and in each its pages by kind, in order.
+"""The navigation of the site: six doors, and in each its pages by kind, in order.
 
 A page that no entry names is a warning, and the build fails. ``*`` matches the other pages of a
 folder. Each page shows its door and its kind above its title.
@@ -20,20 +20,18 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "use": {
         TUTORIAL: ["tutorial"],
         GUIDE: [
-            "cookbook",
-            *("python", "shell"),
-            *("web", "proxies", "logging"),
-            *("tables", "spark"),
-            *("files", "logs", "traffic-map", "history", "prefixes", "firewalls"),
-            *("from-geoip2", "moving"),
+            *("cookbook", "python", "shell", "tables", "spark", "files", "maps", "history"),
         ],
+    },
+    "integrate": {
+        GUIDE: ["web", "proxies", "logging", "prefixes", "from-geoip2", "moving"],
         EXPLANATION: ["privacy"],
     },
     "data": {
         TUTORIAL: ["tutorial"],
         GUIDE: [
             *("own-columns", "overlays"),
-            *("download", "updating", "diff", "score", "reports"),
+            *("download", "updating", "diff", "score"),
             "export",
         ],
         REFERENCE: ["recipe", "losses", "sources/index"],
@@ -42,15 +40,13 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "operate": {
         GUIDE: ["production", "api-keys", "stores", "mirrors", "signing"],
         REFERENCE: ["http"],
-        EXPLANATION: ["fleet", "/SECURITY"],
+        EXPLANATION: ["/SECURITY"],
     },
     "reference": {
         REFERENCE: [
-            *("python", "engine", "answer", "types", "errors", "integrations"),
+            *("python", "engine", "integrations"),
             *("commands", "contract", "format", "benchmarks", "licences", "changelog"),
         ],
-        EXPLANATION: ["architecture"],
-        GUIDE: ["contributing"],
     },
 }
 _TREES = {

@@ -26,7 +26,7 @@ SYNONYMS = {
     "reference/contract#fields": ["asn", "as number", "autonomous system"],
     "reference/contract#local-time": ["timezone", "time zone"],
     "use/history": ["past", "as of", "point in time", "time travel", "when did it change"],
-    "use/from-geoip2": [
+    "integrate/from-geoip2": [
         "migrate from geoip2",
         "port geoip2",
         "geoip",
@@ -34,11 +34,11 @@ SYNONYMS = {
         "geolite2",
         "maxmind",
     ],
-    "use/index#move-from-another-geoip-library": ["migrate", "migration"],
-    "use/logs": ["access log", "nginx log", "apache log"],
-    "use/prefixes": ["cidr", "cidr list", "ip ranges", "netblocks"],
-    "use/privacy": ["gdpr", "personal data"],
-    "use/proxies": ["x-forwarded-for", "client ip", "real ip"],
+    "integrate/index": ["migrate", "migration"],
+    "use/files#logs": ["access log", "nginx log", "apache log"],
+    "integrate/prefixes": ["cidr", "cidr list", "ip ranges", "netblocks"],
+    "integrate/privacy": ["gdpr", "personal data"],
+    "integrate/proxies": ["x-forwarded-for", "client ip", "real ip"],
     "use/shell": ["whois", "who is"],
     "use/tutorial": ["quickstart", "getting started", "install"],
 }

@@ -39,7 +39,7 @@ class Block:
     def answer(self, lines: Lines, second: int) -> int:
         """Write the envelopes; return the number of error envelopes."""
         if isinstance(self._source, bytes) and not self._clean:
-            return lines.add_text(self._source, second)
+            return lines.add([*filter(None, self._texts())], second)
         return lines.add([address for _, address in self.items()], second)
 
     def items(self) -> Iterator[tuple[str, object]]:
@@ -52,8 +52,8 @@ class Block:
     def _texts(self) -> Sequence[str]:
         if not isinstance(self._source, bytes):
             return self._source
-        lines = self._source.split(b"\n")
-        return [line.decode("utf-8", "surrogateescape").strip() for line in lines]
+        lines = self._source.decode("utf-8", "surrogateescape").split("\n")
+        return [*map(str.strip, lines)]
 
 
 def _clean(text: str) -> object:

@@ -76,7 +76,7 @@ def prefixes(
     test coordinates. The list omits special-purpose space, unless a condition is on an own
     column that is known there, and networks about which nothing is known. If nothing meets
     the conditions, the command writes nothing and exits with 1, unless --allow-empty is set.
-    The guide Lists for firewalls shows how each program loads its list.
+    The guide Lists of networks shows how each program loads its list.
 
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """

@@ -6,7 +6,7 @@
 'GB'
 
 Strategy: a call finds the rows of an address and the prefix length in the kernel, and passes the
-kept arguments of ``Rows`` to geoip2's own models. ``docs/use/from-geoip2.md``
+kept arguments of ``Rows`` to geoip2's own models. ``docs/integrate/from-geoip2.md``
 lists the differences from geoip2.
 """
 

@@ -20,11 +20,6 @@ ADMITTED, EXHAUSTED, GONE = 0, -1, -2
 TIMES = range(-62_135_596_800 * SECOND, 253_402_300_800 * SECOND)
 
 
-def is_time(value: object) -> bool:
-    """Return whether a value is a time of an account store."""
-    return type(value) is int and value in TIMES
-
-
 def wall_clock() -> int:
     """Return the Unix time in microseconds."""
     return time_ns() // 1000

@@ -13,12 +13,12 @@ from geolookup.errors import AccountsError, PlansError, near_match
 from geolookup.gate import audit, keys
 from geolookup.gate.account_store import (
     SECOND,
+    TIMES,
     Clock,
     Entry,
     Key,
     Store,
     Usage,
-    is_time,
     split_url,
     unknown_store,
 )
@@ -57,13 +57,19 @@ class Accounts(Admissions):
         if plan not in self.plans:
             hint = near_match(plan, self.plans)
             raise PlansError(f"no plan {plan!r}; {hint} (a plans file can add more)")
+        if environment not in keys.ENVIRONMENTS:
+            raise ValueError(f"{environment!r} is not an environment; write live or test")
         name = normalize("NFC", name)  # a keyboard may write ü as two characters: the same account
         ends = None if expires is None else expires * SECOND
-        _check_new(name, environment, ends)
+        if not is_name(name):
+            raise ValueError(name_problem("an account", name))
+        if ends is not None and ends not in TIMES:
+            raise ValueError("a key cannot expire then; write a time of the years 1 to 9999")
         key = keys.make(environment)
         digest = keys.digest(key) or b""
         new = Key(digest, environment, 0, name, plan, self.now(), ends)
-        has = self._store.add(new, audit.creation(new))
+        detail = f"plan {plan}, {environment}"
+        has = self._store.add(new, audit.entry(new.created, audit.CREATED, new, detail))
         if has != plan:
             raise ValueError(f"{name!r} has the plan {has!r}; write that one, or another name")
         return key
@@ -76,7 +82,7 @@ class Accounts(Admissions):
         """Revoke a key; every process refuses it within a second. KeyError if unknown."""
         for key in self.keys():
             if keys.identifier(key.digest) == identifier:
-                self._store.revoke(key.digest, audit.revocation(key, self.now()))
+                self._store.revoke(key.digest, audit.entry(self.now(), audit.REVOKED, key))
                 return key
         raise KeyError(identifier)
 
@@ -121,15 +127,6 @@ class Accounts(Admissions):
         self._store.after_fork()
 
 
-def _check_new(name: str, environment: str, expires: int | None) -> None:
-    if environment not in keys.ENVIRONMENTS:
-        raise ValueError(f"{environment!r} is not an environment; write live or test")
-    if not is_name(name):
-        raise ValueError(name_problem("an account", name))
-    if not (expires is None or is_time(expires)):
-        raise ValueError("a key cannot expire then; write a time of the years 1 to 9999")
-
-
 #: The accounts of this process; each is reset in a forked child.
 _alive: weakref.WeakSet[Accounts] = weakref.WeakSet()
 
@@ -157,15 +154,13 @@ def open_accounts(
     scheme = split_url(url).scheme
     if scheme not in {"sqlite", "redis", "rediss"}:
         raise unknown_store()
-    store = (SQLiteStore if scheme == "sqlite" else _redis_store())(url, clock)
-    return Accounts(store, read_plans(plans))
-
-
-def _redis_store() -> Callable[[str, Clock | None], Store]:
-    try:
-        from geolookup.gate.redis import RedisStore
-    except ImportError:
-        raise AccountsError(
-            "redis://", "its client is not installed", "run pip install 'geolookup[redis]'"
-        ) from None
-    return RedisStore
+    kind: Callable[[str, Clock | None], Store] = SQLiteStore
+    if scheme != "sqlite":
+        try:
+            from geolookup.gate.redis import RedisStore
+        except ImportError:
+            raise AccountsError(
+                "redis://", "its client is not installed", "run pip install 'geolookup[redis]'"
+            ) from None
+        kind = RedisStore
+    return Accounts(kind(url, clock), read_plans(plans))

@@ -30,7 +30,6 @@ from geolookup.gate.account_store import (
     EXHAUSTED,
     GONE,
     SECOND,
-    Decision,
     Key,
     Requests,
     Store,
@@ -154,15 +153,12 @@ class Admissions:
             decisions = self._store.admit(requests) if requests else []
         except AccountsError as error:
             return dict.fromkeys(admissions, repeat(error))
-        return {
-            admission: self._outcomes(admission, decision)
-            for admission, decision in zip(admissions, decisions, strict=True)
-            if decision.refusal != ADMITTED
-        }
-
-    def _outcomes(self, admission: Admission, decision: Decision) -> Iterator[Exception | None]:
-        error = admission.refuse(decision.refusal, self.now())
-        return chain(repeat(None, decision.admitted), repeat(error))
+        refusals: dict[Admission, Iterator[Exception | None]] = {}
+        for admission, (admitted, refusal) in zip(admissions, decisions, strict=True):
+            if refusal != ADMITTED:
+                refused = admission.refuse(refusal, self.now())
+                refusals[admission] = chain(repeat(None, admitted), repeat(refused))
+        return refusals
 
     def look_up(self, api_key: object, now: int) -> Admission | Exception | None:
         """Return the account of a cached key, or its refusal; None if the store must be read.

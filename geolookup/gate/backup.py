@@ -16,7 +16,7 @@ from urllib.parse import quote
 from geolookup.errors import AccountsError, OutputError
 from geolookup.filesystem.atomic import check_file, staged_file
 from geolookup.gate import audit
-from geolookup.gate.account_store import Entry
+from geolookup.gate.account_store import Entry, wall_clock
 from geolookup.gate.accounts_file import LOG, AccountsFile
 from geolookup.gate.accounts_schema import check_content, check_schema, create_tables, is_empty
 from geolookup.gate.sqlite_admission import transaction
@@ -70,7 +70,9 @@ def restore(url: str, backup: Path) -> str:
     live = AccountsFile(url)
     with _errors_of(str(backup), _BACKUP), _private_copy(backup) as source:
         content = check_content(source)
-        entry = audit.restoration(f"from {backup.absolute()}, {content}")
+        entry = audit.entry(
+            wall_clock(), audit.RESTORED, None, f"from {backup.absolute()}, {content}"
+        )
         with _errors_of(live.path, _LIVE), closing(live.open(create=True)) as target:
             _replace(source, target, entry)
     return content

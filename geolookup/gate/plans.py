@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from os import PathLike, fspath
 from reprlib import repr as short_repr
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from geolookup.errors import PlansError, line_text
 from geolookup.filesystem import open_regular
@@ -53,23 +53,19 @@ def read_plans(path: str | PathLike[str] | None = None) -> dict[str, Plan]:
     plans = dict(BUILT_IN)
     if path is not None:
         file = fspath(path)
-        content = _content(file)
+        try:
+            with open_regular(file) as stream:
+                content = tomllib.load(stream)
+        except OSError as error:
+            raise PlansError(f"{file}: cannot be read: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise PlansError(f"{file}: not a TOML file: {error}") from None
         tables = content.pop("plan", {})
         if content or not isinstance(tables, dict):
             strange = ", ".join(content) or "plan"
             raise PlansError(f"{file}: {strange} is not expected; write [plan.NAME] tables")
         plans.update({name: _plan(file, name, table) for name, table in tables.items()})
     return plans
-
-
-def _content(file: str) -> dict[str, Any]:
-    try:
-        with open_regular(file) as stream:
-            return tomllib.load(stream)
-    except OSError as error:
-        raise PlansError(f"{file}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PlansError(f"{file}: not a TOML file: {error}") from None
 
 
 def _plan(file: str, name: str, table: object) -> Plan:

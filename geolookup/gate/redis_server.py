@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qsl
@@ -65,7 +65,9 @@ class RedisServer:
 
     def __init__(self, url: str) -> None:
         self._client = _client(url)
-        self.name = _without_password(self._client)
+        parts = {"host": "localhost", "port": 6379, "db": 0}
+        parts |= self._client.connection_pool.connection_kwargs
+        self.name = "redis://{host}:{port}/{db}".format(**parts)  # without a password
         self._outage = Outage(_REMEMBERED)
 
     def run(self, script: Script, keys: Sequence[str] = (), arguments: Sequence[Any] = ()) -> Any:
@@ -107,30 +109,22 @@ class RedisServer:
                 settings = self._client.config_get()
             except redis.ResponseError:
                 return _UNSHOWN.format(self.name)
-            self._refuse_forgetful(settings)
-            if settings.get("appendfsync") == "always" or self._confirms_writes():
+            for name, (forgets, setting) in _FORGETS.items():
+                value = settings.get(name)
+                # Without a limit of memory nothing is evicted.
+                applies = name != "maxmemory-policy" or settings.get("maxmemory", "0") != "0"
+                if applies and value in forgets:
+                    raise AccountsError(
+                        self.name,
+                        f"{name} is {value}, so a crash or a full memory can undo revocations",
+                        f"set '{setting}' in its configuration, or with CONFIG SET",
+                    )
+            if settings.get("appendfsync") == "always":
+                return None
+            with suppress(redis.ResponseError):  # no WAITAOF: see run_durably
+                self._client.execute_command("WAITAOF", 0, 0, 0)  # type: ignore[no-untyped-call]
                 return None
         return _UNCONFIRMED.format(self.name)
-
-    def _refuse_forgetful(self, settings: Mapping[str | None, str | None]) -> None:
-        for name, (forgets, setting) in _FORGETS.items():
-            value = settings.get(name)
-            # Without a limit of memory nothing is evicted.
-            applies = name != "maxmemory-policy" or settings.get("maxmemory", "0") != "0"
-            if applies and value in forgets:
-                raise AccountsError(
-                    self.name,
-                    f"{name} is {value}, so a crash or a full memory can undo revocations",
-                    f"set '{setting}' in its configuration, or with CONFIG SET",
-                )
-
-    def _confirms_writes(self) -> bool:
-        """Return whether ``run_durably`` can wait for the server's disk."""
-        try:
-            self._client.execute_command("WAITAOF", 0, 0, 0)  # type: ignore[no-untyped-call]
-        except redis.ResponseError:
-            return False
-        return True
 
     def after_fork(self) -> None:
         """Reset the state of the parent in a child process."""
@@ -208,8 +202,3 @@ def _password() -> str | None:
         variable = PASSWORD if file is None else PASSWORD_FILE
         raise AccountsError(f"${variable}", "the password is empty", _REMEDY)
     return password
-
-
-def _without_password(client: redis.Redis) -> str:
-    parts = {"host": "localhost", "port": 6379, "db": 0, **client.connection_pool.connection_kwargs}
-    return "redis://{host}:{port}/{db}".format(**parts)

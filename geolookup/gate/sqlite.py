@@ -19,13 +19,13 @@ from geolookup.errors import AccountsError
 from geolookup.gate import audit
 from geolookup.gate import sqlite_admission as admitting
 from geolookup.gate.account_store import (
+    TIMES,
     Clock,
     Decision,
     Entry,
     Key,
     Requests,
     Usage,
-    is_time,
     wall_clock,
 )
 from geolookup.gate.accounts_file import AccountsFile
@@ -134,12 +134,14 @@ class SQLiteStore:
     def log(self) -> list[Entry]:
         """Return the audit log, oldest first."""
         return self._run(
-            lambda db: [_checked(entry, is_time(entry.at)) for entry in audit.read(db)]
+            lambda db: [_checked(Entry(*row), row[0]) for row in db.execute(audit.READ)]
         )
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
-        return self._run(lambda db: [_usage(row) for row in db.execute(_USAGE)])
+        return self._run(
+            lambda db: [_checked(Usage(*row), row[2], row[3]) for row in db.execute(_USAGE)]
+        )
 
     def check_durability(self) -> str | None:
         """Return None: each revocation waits for the disk."""
@@ -209,17 +211,13 @@ class SQLiteStore:
         # While the file is missing its connection stays open: no new file can have the
         # same inode then.
         if self._connection is not None and not self._file.current(create=create):
-            self._set_aside(self._connection)
+            with suppress(sqlite3.Error):  # its log belongs into the replaced file
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._drop()
         if self._connection is None:
             self._connection = self._file.open(create=create)
             self._connection.execute("PRAGMA busy_timeout = 0")
         return self._connection
-
-    def _set_aside(self, replaced: sqlite3.Connection) -> None:
-        """Close the connection to a replaced file; its log belongs into that file."""
-        with suppress(sqlite3.Error):
-            replaced.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        self._drop()
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -234,17 +232,12 @@ def _busy(error: sqlite3.Error) -> bool:
 
 
 def _key(row: _Row) -> Key:
-    key = Key(*row[:7], revoked=bool(row[7]))
-    return _checked(key, is_time(key.created) and (key.expires is None or is_time(key.expires)))
+    created, expires, revoked = row[5:]
+    return _checked(Key(*row[:7], revoked=bool(revoked)), created, expires or created)
 
 
-def _usage(row: tuple[str, str, int, int, int]) -> Usage:
-    usage = Usage(*row)
-    return _checked(usage, is_time(usage.created) and type(usage.used) is int)
-
-
-def _checked(record: _T, well_formed: bool) -> _T:
-    """Refuse a row that another program wrote: SQLite accepts a value of any type."""
-    if not well_formed:
+def _checked(record: _T, *numbers: object) -> _T:
+    """Refuse a row that another program wrote past the rules of the schema."""
+    if not all(type(number) is int and number in TIMES for number in numbers):
         raise sqlite3.DataError("a row is malformed")
     return record

@@ -75,22 +75,15 @@ def _decide(db: sqlite3.Connection, requests: Requests, now: int) -> Decision:
     if row is None:
         return Decision(0, GONE)
     used, newest, needed = row
+    recent, admitted = 0, number
     if newest > now:
         db.execute(_SET_BACK, (account, now, newest - SECOND))
-        return _decide_by_recent(db, requests, used, now)
-    # None: there are more requests than the rate.
+        needed = None
+    # None: not known after that, or there are more requests than the rate.
     if needed is None or needed > now - SECOND or used + number > plan.limit:
-        return _decide_by_recent(db, requests, used, now)
-    _add(db, account, used, number, now)
-    return ALL_ADMITTED
-
-
-def _decide_by_recent(db: sqlite3.Connection, requests: Requests, used: int, now: int) -> Decision:
-    """Decide requests that may not all be admitted."""
-    account, plan, number = requests
-    (before,) = db.execute(_USED_AT, (account, now - SECOND)).fetchone()
-    recent = 0 if before is None else used - before
-    admitted = max(0, min(number, plan.rate - recent, plan.limit - used))
+        (before,) = db.execute(_USED_AT, (account, now - SECOND)).fetchone()
+        recent = 0 if before is None else used - before
+        admitted = max(0, min(number, plan.rate - recent, plan.limit - used))
     if admitted:
         _add(db, account, used, admitted, now)
     if admitted == number:

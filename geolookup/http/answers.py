@@ -23,40 +23,29 @@ from geolookup.errors import (
 
 
 class Outcome(NamedTuple):
-    """One outcome of a request: its counter, HTTP status, and contract code or None."""
+    """One outcome of a request: its HTTP status, and contract code or None."""
 
-    counter: int
     status: int
     code: int | None
 
 
-_REFUSALS: tuple[type[ContractError], ...] = (
-    *(InvalidAddressError, PrivateAddressError),
-    *(MissingKeyError, InvalidKeyError),
-    *(RateLimitError, QuotaError),
-)
-ANSWERED = Outcome(0, 200, None)
-REFUSED = {
-    error: Outcome(counter, error.http_status, error.code)
-    for counter, error in enumerate(_REFUSALS, start=1)
+ANSWERED = Outcome(200, None)
+REFUSED: dict[type[ContractError], Outcome] = {
+    error: Outcome(error.http_status, error.code)
+    for error in (
+        *(InvalidAddressError, PrivateAddressError),
+        *(MissingKeyError, InvalidKeyError),
+        *(RateLimitError, QuotaError),
+    )
 }
-NO_SUCH_PATH = Outcome(len(REFUSED) + 1, 404, None)
-NO_SUCH_METHOD = Outcome(len(REFUSED) + 2, 405, None)
-UNUSABLE = Outcome(len(REFUSED) + 3, AccountsError.http_status, None)
-MALFORMED = Outcome(len(REFUSED) + 4, 400, None)
-PREFLIGHT = Outcome(len(REFUSED) + 5, 204, None)
-#: All outcomes, in the order of the counters.
+NO_SUCH_PATH, NO_SUCH_METHOD = Outcome(404, None), Outcome(405, None)
+UNUSABLE = Outcome(AccountsError.http_status, None)
+MALFORMED, PREFLIGHT = Outcome(400, None), Outcome(204, None)
+#: All outcomes, in the order of their counters.
 OUTCOMES = (
     *(ANSWERED, *REFUSED.values()),
     *(NO_SUCH_PATH, NO_SUCH_METHOD, UNUSABLE, MALFORMED, PREFLIGHT),
 )
-#: Refusals by the gate, by reason.
-KEY_REFUSALS = {
-    "missing": REFUSED[MissingKeyError],
-    "invalid": REFUSED[InvalidKeyError],
-    "rate": REFUSED[RateLimitError],
-    "quota": REFUSED[QuotaError],
-}
 
 #: Name and value; Granian writes names in lower case.
 Header = tuple[str, str]

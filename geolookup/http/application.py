@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Sequence
+from functools import partial
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from geolookup.http.answers import (
     Answers,
 )
 from geolookup.http.cors import Origins
+from geolookup.http.own import lookup_json
 from geolookup.http.requests import forwarding_lines, ip_parameter, only_line
 from geolookup.http.shared import Slot
 
@@ -35,7 +37,6 @@ if TYPE_CHECKING:  # Granian is optional
     from granian.rsgi import Scope
 
     from geolookup.engine import Engine
-    from geolookup.http.own import OwnLookups
 
     #: A request: its scope, the channel of its answer (RSGI's HTTPProtocol), and when it came
     #: (``perf_counter_ns``).
@@ -54,15 +55,17 @@ class Application:
 
     def __init__(
         self,
-        lookups: Engine | OwnLookups,
+        engine: Engine,
         accounts: Accounts,
         proxies: TrustedProxies,
         slot: Slot,
         *,
+        own: bool = False,
         origins: Origins | None = None,
         access_log: bool = False,
     ) -> None:
-        self._lookups, self._proxies, self._slot = lookups, proxies, slot
+        self._engine, self._proxies, self._slot = engine, proxies, slot
+        self._lookup_json = partial(lookup_json, engine) if own else engine.lookup_json
         self._gate: GroupCommit[Arrival] = GroupCommit(accounts, self._answer_decided)
         self._origins, self._access_log = origins, access_log
         #: Send ``Connection: close``, for clients to connect elsewhere.
@@ -72,7 +75,7 @@ class Application:
 
     def refresh(self) -> None:
         """Prepare the answers of the generation in use."""
-        self._answers = Answers(self._lookups.generation, stale=self._lookups.stale)
+        self._answers = Answers(self._engine.generation, stale=self._engine.stale)
 
     def answer_all(self, arrivals: Sequence[Arrival]) -> None:
         """Answer requests that came together; never raises."""
@@ -114,7 +117,7 @@ class Application:
         while True:
             answers = [self._answer(scope, outcome) for (scope, _, _), outcome in pairs]
             # Else a reload came between, and the headers may name another generation.
-            if self._lookups.generation == self._answers.generation:
+            if self._engine.generation == self._answers.generation:
                 break
             self.refresh()
         self._send_all(arrivals, answers)
@@ -147,7 +150,7 @@ class Application:
             ip = ip_parameter(scope.query_string)
             if ip is None:
                 ip = self._proxies.caller(scope.client, forwarding_lines(scope.headers))
-            return self._answers.lookup_answer(self._lookups.lookup_json(ip))
+            return self._answers.lookup_answer(self._lookup_json(ip))
         except Exception as error:  # noqa: BLE001 - the others of a batch must be answered
             return self._failure(error)
 
@@ -156,15 +159,12 @@ class Application:
         if isinstance(error, ContractError):
             return self._answers.refusal(error)
         if isinstance(error, AccountsError | ClosedError | DatasetError):
-            self._log_failure(str(error))
+            text = str(error)
         else:
             # Log the position, not the text: the text of a library's error may hold an address.
             where = traceback.extract_tb(error.__traceback__)[-1]
-            self._log_failure(f"{type(error).__name__} in {where.filename}:{where.lineno}")
-        return UNAVAILABLE
-
-    def _log_failure(self, text: str) -> None:
-        """Log a failure, at most once per second: every request may cause it."""
-        if monotonic() >= self._next_log:
+            text = f"{type(error).__name__} in {where.filename}:{where.lineno}"
+        if monotonic() >= self._next_log:  # not each time: every request may cause a failure
             self._next_log = monotonic() + _LOG_INTERVAL
             _log.error("%s", text)
+        return UNAVAILABLE

@@ -7,12 +7,14 @@ import socket
 
 import geolookup
 from geolookup.contract.address import is_address
+from geolookup.contract.fields import OWN
+from geolookup.contract.paths import unknown_field
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
 from geolookup.http.cors import Origins
-from geolookup.http.own import check_own_columns
 from geolookup.http.settings import Settings, allow_connections
+from geolookup.kernel.lookups import state_of
 
 _log = logging.getLogger("geolookup.http")
 
@@ -38,8 +40,8 @@ def _check_stores(settings: Settings) -> None:
         geolookup.open(settings.dataset, **opening, fallback=True) as engine,
         open_accounts(settings.accounts, settings.plans) as accounts,
     ):
-        if settings.own:
-            check_own_columns(engine)
+        if settings.own and not state_of(engine).dataset.schema.own:
+            raise SettingsError(str(unknown_field(OWN, "--own")))
         accounts.usage()
         warning = accounts.check_durability()
         if warning is not None:

@@ -18,7 +18,7 @@ from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 from geolookup.contract.gregorian import read_timestamp
-from geolookup.http.answers import KEY_REFUSALS, OUTCOMES
+from geolookup.http.answers import OUTCOMES
 from geolookup.http.shared import BOUNDS, Shared
 from geolookup.updates.state import OUTCOMES as UPDATE_OUTCOMES
 from geolookup.updates.state import State
@@ -45,14 +45,9 @@ def exposition(shared: Shared, updates: State) -> bytes:
 
 def _requests(counts: Sequence[int]) -> Iterator[Metric]:
     text = "Requests by HTTP status and contract code."
-    by_code = {
-        (str(outcome.status), str(outcome.code or "")): counts[outcome.counter]
-        for outcome in OUTCOMES
-    }
-    yield _metric("counter", "http_requests", text, ("status", "code"), by_code.items())
-    text = "Requests refused by the gate, by reason."
-    by_reason = {(reason,): counts[refusal.counter] for reason, refusal in KEY_REFUSALS.items()}
-    yield _metric("counter", "http_keys_refused", text, ("reason",), by_reason.items())
+    labels = [(str(outcome.status), str(outcome.code or "")) for outcome in OUTCOMES]
+    by_code = zip(labels, counts, strict=True)
+    yield _metric("counter", "http_requests", text, ("status", "code"), by_code)
 
 
 def _latency(shared: Shared) -> Metric:

@@ -29,6 +29,7 @@ BOUNDS = (
 )
 # bisect_left: a bound belongs to its bucket; the last bucket is above all bounds.
 _bucket = partial(bisect_left, [round(bound * 1e9) for bound in BOUNDS])
+_COUNTERS = {outcome: counter for counter, outcome in enumerate(OUTCOMES)}
 _WORD = ctypes.c_uint64
 
 
@@ -78,7 +79,7 @@ class Slot(ctypes.Structure):
         """Count the requests of a batch by their outcomes, and how many nanoseconds each took."""
         counts = self.outcomes
         for outcome, number in Counter(outcomes).items():
-            counts[outcome.counter] += number
+            counts[_COUNTERS[outcome]] += number
         counts = self.durations
         for bucket, number in Counter(map(_bucket, durations)).items():
             counts[bucket] += number

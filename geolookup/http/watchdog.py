@@ -58,18 +58,15 @@ class Watchdog:
             self._looks[number] = self._looks[number] + 1 if is_silent else 0
             if is_silent and self._looks[number] % SILENT == 0:
                 _log.error("worker-%d is silent for %d seconds; killing it", number + 1, SILENT)
-                _kill(slot.process)
+                # Of our children only: the system may have given the number of an ended one to
+                # another process.
+                for child in multiprocessing.active_children():
+                    if child.pid == slot.process:
+                        child.kill()
 
     def silent_workers(self, looks: int) -> dict[int, int]:
         """Return the workers that were silent for so many looks or more, and for how many."""
         return {number: count for number, count in self._looks.items() if count >= looks}
-
-
-def _kill(process: int) -> None:
-    # Of our children only: the system may have given the number of an ended one to another.
-    for child in multiprocessing.active_children():
-        if child.pid == process:
-            child.kill()
 
 
 def notify(state: str) -> None:

@@ -16,7 +16,6 @@ from geolookup.errors import GeoLookupError, short_id
 from geolookup.gate import open_accounts, read_plans
 from geolookup.http.application import Application
 from geolookup.http.cors import Origins
-from geolookup.http.own import OwnLookups
 from geolookup.http.settings import Settings
 from geolookup.http.shared import Shared
 
@@ -46,10 +45,11 @@ class Worker:
             preload=True,
         )
         self.application = Application(
-            OwnLookups(self._engine) if settings.own else self._engine,
+            self._engine,
             self._accounts,
             TrustedProxies(settings.trusted_proxies),
             self._slot,
+            own=settings.own,
             origins=Origins(settings.cors) if settings.cors else None,
             access_log=settings.access_log,
         )
@@ -71,7 +71,9 @@ class Worker:
             self.application.draining = True
         if self._orders.reloads != self._reloads:
             self._reloads = self._orders.reloads
-            self._start_reload()
+            # Not a daemon: Python aborts if such a thread is in Arrow when the process ends.
+            if not self.application.draining:
+                Thread(target=self._reload, name="geolookup-reload").start()
         if os.getppid() != self._orders.server:
             # An orphan would continue to listen, and no other server could use the port.
             _log.error("the server process is gone; this worker ends")
@@ -93,16 +95,11 @@ class Worker:
         except GeoLookupError as error:
             _log.error("%s", error)
 
-    def _start_reload(self) -> None:
+    def _reload(self) -> None:
         """Reload the dataset and the plans; keep the old ones if the new ones are refused.
 
         On a thread: the new dataset is verified first while requests are answered.
         """
-        # Not a daemon: Python aborts if such a thread is in Arrow when the process ends.
-        if not self.application.draining:
-            Thread(target=self._reload, name="geolookup-reload").start()
-
-    def _reload(self) -> None:
         try:
             plans = read_plans(self._settings.plans)
             self._engine.reload()

@@ -44,7 +44,7 @@ def _reason(error: ImportError) -> tuple[str, str]:
     if "interpreter" in str(error):
         problem = "the compiled kernel answers in one interpreter of a process only"
         return problem, "use threads or processes, or set GEOLOOKUP_KERNEL=python"
-    return str(error), _remedy()  # it was built for other fields than ``contract.fields`` has
+    return str(error), _remedy()
 
 
 def _is_older_than_sources(extension: str) -> bool:

@@ -36,13 +36,13 @@ cdef class Answer:
     def __getattribute__(self, name):
         # The names in a program are interned, so comparing pointers finds the groups at once.
         if name is "location":
-            return _location_of(self)
+            return _view_of(self, "location", _LOCATION_CODES)
         if name is "network":
-            return _network_of(self)
+            return _view_of(self, "network", _NETWORK_CODES)
         if name is "time":
-            return _time_of(self)
+            return _view_of(self, "time", _TIME_CODES)
         if name is "currency":
-            return _currency_of(self)
+            return _view_of(self, "currency", _CURRENCY_CODES)
         return PyObject_GenericGetAttr(self, name)
 
     def __getattr__(self, name):
@@ -61,27 +61,29 @@ cdef class Answer:
     @property
     def location(self):
         """Continent, country and place."""
-        return _location_of(self)
+        return _view_of(self, "location", _LOCATION_CODES)
 
     @property
     def time(self):
         """The local time at the instant of the answer."""
-        return _time_of(self)
+        return _view_of(self, "time", _TIME_CODES)
 
     @property
     def currency(self):
         """The currency of the country."""
-        return _currency_of(self)
+        return _view_of(self, "currency", _CURRENCY_CODES)
 
     @property
     def network(self):
         """Who announces and uses the network."""
-        return _network_of(self)
+        return _view_of(self, "network", _NETWORK_CODES)
 
     @property
     def own(self):
         """The own columns of the dataset, for a private address too."""
-        return _own_of(self)
+        if self.owner is not None:
+            return _view_of(self, "own", self.owner.own.member_codes)
+        return _view_of(self, "own", dict.fromkeys(self.own_members or (), OWN))
 
     @property
     def prefix(self):
@@ -172,14 +174,15 @@ cdef object _read(Answer answer, int code, object name, object group):
     return None if answer.given is None else _rest().member_of(answer.given[0], name, group)
 
 
+@cython.final
 @cython.no_gc
 @cython.freelist(16)
-cdef class _View:
+cdef class View:
     """A group of an answer; see ``python_answer.View``."""
 
     cdef Answer answer
     cdef dict codes
-    _group = None
+    cdef str group
 
     def __getattribute__(self, name):
         cdef PyObject* found
@@ -191,11 +194,15 @@ cdef class _View:
         if found == NULL:
             return PyObject_GenericGetAttr(self, name)
         code = <int><object>found
-        if self.answer.state is None or code == _CURRENT_TIME:
+        if self.answer.state is None or code == _CURRENT_TIME or code >= OWN:
             return _member_value(self, code, name)
         return _project(
             self.answer.state, &self.answer.found, code, self.answer.given, self.answer.second
         )
+
+    @property
+    def _group(self):
+        return self.group or ""  # of a view that its class has made
 
     def __getattr__(self, name):
         raise _rest().missing(name, self._group, tuple(self._names))
@@ -220,70 +227,27 @@ cdef class _View:
         return getattr, (self.answer, self._group)
 
 
-cdef object _member_value(_View view, int code, object name):
+cdef object _member_value(View view, int code, object name):
     """Return the value of a member that ``_project`` does not have."""
+    if code >= OWN:
+        return _own_member(view.answer, name)
     if code != _CURRENT_TIME:
-        return _read(view.answer, code, name, view._group)
+        return _read(view.answer, code, name, view.group)
     if view.answer.state is not None:
         return _local_time(view.answer.state, view.answer.found.location, view.answer.second)
-    return _rest().local_time(_read(view.answer, code, name, view._group))
+    return _rest().local_time(_read(view.answer, code, name, view.group))
 
 
-cdef inline _View _viewed(_View view, Answer answer, dict codes):
-    view.answer, view.codes = answer, codes
+cdef inline View _view_of(Answer answer, str group, dict codes):
+    cdef View view = View.__new__(View)
+    view.answer, view.group, view.codes = answer, group, codes
     return view
-
-
-@cython.final
-@cython.no_gc
-cdef class LocationView(_View):
-    """The location of an answer; see ``python_answer.LocationView``."""
-
-    _group = "location"
-
-
-@cython.final
-@cython.no_gc
-cdef class TimeView(_View):
-    """The local time of an answer; see ``python_answer.TimeView``."""
-
-    _group = "time"
-
-
-@cython.final
-@cython.no_gc
-cdef class CurrencyView(_View):
-    """The currency of an answer; see ``python_answer.CurrencyView``."""
-
-    _group = "currency"
-
-
-@cython.final
-@cython.no_gc
-cdef class NetworkView(_View):
-    """The network of an answer; see ``python_answer.NetworkView``."""
-
-    _group = "network"
-
-
-@cython.final
-@cython.no_gc
-cdef class OwnView(_View):
-    """The own columns of an answer; see ``python_answer.OwnView``."""
-
-    _group = "own"
-
-    def __getattribute__(self, name):
-        if self.codes is None or name not in self.codes:
-            return PyObject_GenericGetAttr(self, name)
-        return _own_member(self.answer, name)
 
 
 cdef object _own_member(Answer answer, object name):
     cdef Match found = answer.found
     if answer.owner is None:
-        value = answer.own_members[name]
-        return value.copy() if type(value) is list else value
+        return _rest().copy_value(answer.own_members[name])
     if answer.status == INVALID:
         return None
     _find_own_row(answer.owner, &found)
@@ -300,25 +264,3 @@ cdef dict _TIME_CODES = _codes_of("time")
 cdef dict _CURRENCY_CODES = _codes_of("currency")
 cdef dict _NETWORK_CODES = _codes_of("network")
 cdef int _CURRENT_TIME = _CODES["time.current_time"]
-
-
-cdef inline _View _location_of(Answer answer):
-    return _viewed(<_View>LocationView.__new__(LocationView), answer, _LOCATION_CODES)
-
-
-cdef inline _View _time_of(Answer answer):
-    return _viewed(<_View>TimeView.__new__(TimeView), answer, _TIME_CODES)
-
-
-cdef inline _View _currency_of(Answer answer):
-    return _viewed(<_View>CurrencyView.__new__(CurrencyView), answer, _CURRENCY_CODES)
-
-
-cdef inline _View _network_of(Answer answer):
-    return _viewed(<_View>NetworkView.__new__(NetworkView), answer, _NETWORK_CODES)
-
-
-cdef inline _View _own_of(Answer answer):
-    # A restored answer has no codes: its view needs the names only.
-    codes = answer.own_members or {} if answer.owner is None else answer.owner.own.member_codes
-    return _viewed(<_View>OwnView.__new__(OwnView), answer, codes)

@@ -10,13 +10,13 @@ with the length of its table before it is used. Shared state is either constant,
 items are replaced as a whole: no lookup needs a lock.
 
 All is one C file, in which the compiler inlines across the parts. They are, in the order of the
-includes: arrays of numbers (``_column``), the text of one address (``_address``), columns of rows
-(``_gather``), addresses in a text (``_scan``), rows of tables (``_rows``), an open dataset
-(``_state``), JSON (``_json``), time zones (``_tzif``, ``_zones``), what follows from country and
-time (``_templates``), private space and the search for one address (``_search``), its prefix
-(``_prefix``), the parser (``_parsing``) and the search (``_columns``) for a column, own columns
-(``_own``), the public class (``_kernel``), answers as objects (``_answer``), many answers at once
-(``_many``), and values of fields (``_values``).
+includes: arrays of numbers (``_column``), the text of one address (``_address``), rows of tables
+(``_rows``), an open dataset (``_state``), JSON (``_json``), time zones (``_tzif``, ``_zones``), what
+follows from country and time (``_templates``), special-purpose space and the search for one address
+(``_search``), its prefix (``_prefix``), the parser (``_parsing``) and the search (``_columns``) for
+a column, own columns (``_own``), the public class (``_kernel``), answers as objects (``_answer``),
+many answers at once (``_many``), values of fields (``_values``), columns of rows (``_gather``), and
+addresses in a text (``_scan``).
 """
 
 cimport cython
@@ -48,6 +48,7 @@ cdef extern from "_words.h":
 
 cdef extern from "Python.h":
     bint PY_LITTLE_ENDIAN
+    Py_ssize_t PY_SSIZE_T_MAX
     bint PyUnicode_IS_COMPACT_ASCII(object text)
     char* PyUnicode_1BYTE_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
@@ -109,8 +110,6 @@ cdef struct Match:
     uint32_t own  # set by the functions of ``_own`` only
 
 
-include "_gather.pxi"
-include "_scan.pxi"
 include "_rows.pxi"
 include "_state.pxi"
 include "_json.pxi"
@@ -126,3 +125,5 @@ include "_kernel.pxi"
 include "_answer.pxi"
 include "_many.pxi"
 include "_values.pxi"
+include "_gather.pxi"
+include "_scan.pxi"

@@ -56,37 +56,8 @@ cdef class _Names:
         return None if _put_members(out, self, texts, size) == NULL else result
 
 
-cdef int _load_texts() except -1:
-    global _head, _ipv4_type, _ipv6_type, _tail
-    _head, _tail = _piece(envelope.HEAD), _piece(b"}" + envelope.TAIL)
-    _ipv4_type, _ipv6_type = _piece(envelope.IP_TYPE[4]), _piece(envelope.IP_TYPE[6])
-    return 0
-
-
-cdef int _check_fields() except -1:
-    """Raise ImportError if the contract has fields that this kernel was not written for.
-
-    It takes numbers and names of fields from ``contract.fields``. It knows the groups, the members
-    of ``time``, and that only the first field of a row can be left out.
-    """
-    cdef tuple top = ("ip", "ip_type", "location", "time", "currency", "network")
-    cdef tuple time = (
-        *("zone", "abbr", "utc_offset", "utc_offset_seconds"),
-        *("current_time", "current_timestamp", "is_dst"),
-    )
-    others = [field.path for field in fields.FIELDS if field.optional]
-    if (
-        tuple(fields.PATHS[:len(top)]) != top
-        or fields.GROUPS != top[2:]
-        or fields.TIME_MEMBERS != time
-        or others != [fields.in_table(fields.NETWORK)[0].path]
-    ):
-        raise ImportError("the compiled kernel was built for other fields than contract/fields.py has")
-    return 0
-
-
-_check_fields()
-_load_texts()
+_head, _tail = _piece(envelope.HEAD), _piece(b"}" + envelope.TAIL)
+_ipv4_type, _ipv6_type = _piece(envelope.IP_TYPE[4]), _piece(envelope.IP_TYPE[6])
 cdef _Names _PLACE_NAMES = _Names(fields.PLACE_MEMBERS, b",")
 cdef _Names _COUNTRY_NAMES = _Names(fields.COUNTRY_MEMBERS, b'"location":{')
 cdef _Names _CURRENCY_NAMES = _Names(fields.CURRENCY_MEMBERS, b',"currency":{')
@@ -96,8 +67,7 @@ cdef dict _ERRORS = {error.code: error for error in (InvalidAddressError, Privat
 cdef str _IPV4 = "ipv4"
 cdef str _IPV6 = "ipv6"
 cdef Py_ssize_t _STRIDE = fmt.SPARSE_STRIDE  # intervals between two entries of the sparse index
-cdef bytes _INVALID_JSON = envelope.FAILURES_JSON[InvalidAddressError]
-cdef bytes _PRIVATE_JSON = envelope.FAILURES_JSON[PrivateAddressError]
+cdef dict _FAILURES_JSON = {code: envelope.FAILURES_JSON[error] for code, error in _ERRORS.items()}
 
 
 cdef inline char* _put(char* out, Text text, Py_ssize_t size) noexcept nogil:
@@ -175,8 +145,6 @@ cdef char* _put_members(char* out, _Names names, Text texts, Py_ssize_t size) no
     return out
 
 
-
-
 # --- envelopes
 
 
@@ -193,7 +161,7 @@ cdef struct Parts:
 cdef bytes _json(State state, Match* answer, int64_t second):
     """Write the envelope into bytes of its size."""
     cdef Parts parts
-    cdef _CountryJson country = _country_json(state, answer.location)
+    cdef tuple country = _country_json(state, answer.location)
     cdef bytes time = _time_json(state, answer.location, second)
     _read_parts(state, answer, country, time, &parts)
     cdef PyObject* result = _new_bytes(NULL, parts.size)
@@ -211,7 +179,7 @@ cdef bytes _json(State state, Match* answer, int64_t second):
 
 
 cdef int _read_parts(
-    State state, Match* answer, _CountryJson country, bytes time, Parts* parts
+    State state, Match* answer, tuple country, bytes time, Parts* parts
 ) except -1:
     parts.place = state.locations.row(answer.location, &parts.place_size)
     PREFETCH(parts.place)
@@ -224,26 +192,26 @@ cdef int _read_parts(
         parts.ip_type = &_ipv4_type
         parts.echo_size = _write_octets(parts.echo, answer.address.low) - parts.echo
     parts.size = (
-        _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(country.head)
+        _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(<bytes>country[0])
         + parts.place_size + _PLACE_NAMES.added + PyBytes_GET_SIZE(time)
-        + PyBytes_GET_SIZE(country.currency) + _tail.size
+        + PyBytes_GET_SIZE(<bytes>country[1]) + _tail.size
         + parts.network_size + _NETWORK_NAMES.added
     )
     return 0
 
 
 cdef char* _write_json(
-    State state, Match* answer, char* out, Parts* parts, _CountryJson country, bytes time
+    State state, Match* answer, char* out, Parts* parts, tuple country, bytes time
 ) except NULL:
     """Write the envelope and return its end."""
     out = _copy_piece(out, &_head)
     out = _copy(out, <Text>parts.echo, parts.echo_size)
     out = _copy_piece(out, parts.ip_type)
-    out = _put_bytes(out, country.head)
+    out = _put_bytes(out, <bytes>country[0])
     out = _copy_members(out, _PLACE_NAMES, state.locations, parts.place, parts.place_size)
     if out == NULL:
         raise state.locations.damaged(answer.location)
-    out = _put_bytes(_put_bytes(out, time), country.currency)
+    out = _put_bytes(_put_bytes(out, time), <bytes>country[1])
     if parts.network_size and parts.network[0] == c"\n":
         # Without an asn the row begins with a line feed, also dropped.
         out = _copy_members(

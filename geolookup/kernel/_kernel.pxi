@@ -43,7 +43,7 @@ cdef class Kernel:
             ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
         if status:
-            return _INVALID_JSON if status == INVALID else _PRIVATE_JSON
+            return _FAILURES_JSON[status]
         return _json(state, &answer, second)
 
     def get(self, ip, field, /, *more, default=None, at=None, bint clean=False):

@@ -108,24 +108,11 @@ cdef class _Lines:
         # One allocation for most lists, instead of a doubling of a growing output.
         self.out.reserve(len(ips) * USUAL)
         for begin in range(0, len(ips), BLOCK):
-            _read_objects(self.state, ips, begin, &batch, ALL_TEXTS)
+            _read_addresses(self.state, ips, begin, &batch, False, ALL_TEXTS)
             for at in range(batch.count):
                 _approach(self.state, &batch, at, ALL_TEXTS)
                 failures += batch.ids[at] < 0
                 _write_line(self.state, &batch, at, _second(seconds, begin + at), self.out)
-        return failures
-
-    @cython.critical_section
-    def add_text(self, bytes text, int64_t second):
-        """See ``python_state.Lines``."""
-        cdef Batch batch
-        cdef Py_ssize_t begin = 0, at, failures = 0
-        while begin < PyBytes_GET_SIZE(text):
-            begin = _read_lines(self.state, text, begin, &batch)
-            for at in range(batch.count):
-                _approach(self.state, &batch, at, ALL_TEXTS)
-                failures += batch.ids[at] < 0
-                _write_line(self.state, &batch, at, second, self.out)
         return failures
 
     @cython.critical_section
@@ -134,56 +121,42 @@ cdef class _Lines:
         return self.out.take()
 
 
-cdef list _many_dicts(State state, list ips, seconds):
+cdef list _many_envelopes(State state, list ips, seconds, bint as_json):
     cdef Batch batch
     cdef bint was_collecting
     cdef Py_ssize_t begin
     cdef list envelopes = []
     _check_seconds(ips, seconds)
     for begin in range(0, len(ips), BLOCK):
-        _read_objects(state, ips, begin, &batch, ALL_TEXTS)
+        _read_addresses(state, ips, begin, &batch, False, ALL_TEXTS)
         # The cyclic garbage collector of CPython 3.11 visits all young dicts after each 700, however
         # many of them are kept. Since 3.12 it runs between bytecodes only.
         was_collecting = PY_VERSION_HEX < 0x030C0000 and PyGC_Disable()
         try:
-            _append_dicts(state, ips, begin, seconds, &batch, envelopes)
+            _append_envelopes(state, ips, begin, seconds, as_json, &batch, envelopes)
         finally:
             if was_collecting:
                 PyGC_Enable()
     return envelopes
 
 
-cdef int _append_dicts(
-    State state, list ips, Py_ssize_t begin, object seconds, Batch* batch, list envelopes
+cdef int _append_envelopes(
+    State state, list ips, Py_ssize_t begin, object seconds, bint as_json, Batch* batch, list envelopes
 ) except -1:
     cdef Py_ssize_t at
+    cdef int64_t second
     for at in range(batch.count):
         _approach(state, batch, at, ALL_TEXTS)
         if batch.ids[at] < 0:
             status = INVALID if batch.ids[at] == INVALID_ID else PRIVATE
-            envelopes.append(envelope.failure(_ERRORS[status]))
+            envelopes.append(_FAILURES_JSON[status] if as_json else envelope.failure(_ERRORS[status]))
+            continue
+        second = _second(seconds, begin + at)
+        if as_json:
+            envelopes.append(_json(state, &batch.answers[at], second))
         else:
-            envelopes.append(_success(
-                state, ips[begin + at], &batch.answers[at], _second(seconds, begin + at)
-            ))
+            envelopes.append(_success(state, ips[begin + at], &batch.answers[at], second))
     return 0
-
-
-cdef list _many_json(State state, list ips, seconds):
-    cdef Batch batch
-    cdef Py_ssize_t begin, at
-    cdef list envelopes = []
-    cdef _Output out = _Output()
-    _check_seconds(ips, seconds)
-    for begin in range(0, len(ips), BLOCK):
-        _read_objects(state, ips, begin, &batch, ALL_TEXTS)
-        for at in range(batch.count):
-            _approach(state, &batch, at, ALL_TEXTS)
-            out.used = 0
-            _write_line(state, &batch, at, _second(seconds, begin + at), out)
-            # Without the line feed.
-            envelopes.append(PyBytes_FromStringAndSize(_bytes_start(out.data), out.used - 1))
-    return envelopes
 
 
 cdef int _check_seconds(list ips, object seconds) except -1:
@@ -200,18 +173,10 @@ cdef inline int64_t _second(object seconds, Py_ssize_t at) except? -1:
 # --- addresses to rows
 
 
-cdef int _read_objects(
-    State state, list ips, Py_ssize_t begin, Batch* batch, int texts
+cdef int _read_addresses(
+    State state, list ips, Py_ssize_t begin, Batch* batch, bint with_private, int texts
 ) except -1:
     """Read up to ``BLOCK`` addresses from position ``begin`` on, and find their rows."""
-    _read_addresses(state, ips, begin, batch, False)
-    return _find_rows(state, batch, texts)
-
-
-cdef int _read_addresses(
-    State state, list ips, Py_ssize_t begin, Batch* batch, bint with_private
-) except -1:
-    """Read addresses into a block; ``_finish`` finds their intervals."""
     cdef Py_ssize_t at
     cdef Address* address
     batch.count = <int>min(<Py_ssize_t>BLOCK, len(ips) - begin)
@@ -224,54 +189,7 @@ cdef int _read_addresses(
         if not (_read_text(ip, address) if type(ip) is str else _read_object(ip, address)):
             address.family = 0
         _add(state, &batch.column, address, &batch.ids[at])
-    return 0
-
-
-cdef Py_ssize_t _read_lines(State state, bytes lines, Py_ssize_t begin, Batch* batch) except -1:
-    """Read up to ``BLOCK`` lines, find their rows, and return where the next line begins.
-
-    Empty lines are skipped.
-    """
-    cdef Text text = <Text>PyBytes_AS_STRING(lines)
-    cdef Py_ssize_t size = PyBytes_GET_SIZE(lines), end, following
-    cdef Text stop
-    cdef Address* address
-    batch.count = 0
-    _begin(&batch.column, False)
-    while batch.count < BLOCK and begin < size:
-        stop = <Text>memchr(text + begin, c"\n", size - begin)
-        end = size if stop == NULL else stop - text
-        following = end + 1
-        while begin < end and _is_space(text[begin]):
-            begin += 1
-        while begin < end and _is_space(text[end - 1]):
-            end -= 1
-        address = &batch.answers[batch.count].address
-        # White space beyond ASCII can only be at an end that is not ASCII: U+00A0 is C2 A0.
-        if begin < end and (text[begin] | text[end - 1]) < 128:
-            if not _parse_one(text, size, begin, end, address):
-                address.family = 0
-        elif not _read_stripped(lines[begin:end], address):
-            begin = following
-            continue
-        _add(state, &batch.column, address, &batch.ids[batch.count])
-        batch.count += 1
-        begin = following
-    _find_rows(state, batch, ALL_TEXTS)
-    return min(begin, size)
-
-
-cdef inline bint _is_space(unsigned char byte) noexcept nogil:
-    """Return whether ``str.strip`` removes an ASCII character."""
-    return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
-
-
-cdef bint _read_stripped(bytes line, Address* address) except -1:
-    """Parse a line that may have other white space at its ends; return whether it has more."""
-    text = line.decode("utf-8", "surrogateescape").strip()
-    if text and not _read_text(text, address):
-        address.family = 0
-    return bool(text)
+    return _find_rows(state, batch, texts)
 
 
 cdef int _find_rows(State state, Batch* batch, int texts) except -1:
@@ -332,7 +250,7 @@ cdef int _write_line(
     """Write the envelope of an address of a block, and a line feed."""
     cdef Match* answer = &batch.answers[at]
     cdef Parts parts
-    cdef _CountryJson country
+    cdef tuple country
     cdef char* end
     if batch.ids[at] >= 0:
         country = _country_json(state, answer.location)
@@ -341,7 +259,7 @@ cdef int _write_line(
         # The slack has room for a line feed after it.
         end = _write_json(state, answer, out.reserve(parts.size), &parts, country, time)
     else:
-        failure = _INVALID_JSON if batch.ids[at] == INVALID_ID else _PRIVATE_JSON
+        failure = <bytes>_FAILURES_JSON[INVALID if batch.ids[at] == INVALID_ID else PRIVATE]
         end = _put_bytes(out.reserve(PyBytes_GET_SIZE(failure) + 1), failure)
     end[0] = c"\n"
     return out.written_to(end + 1)

@@ -9,17 +9,13 @@ does not declare a column private, its compiler wrote row 0 there.
 cdef class _OwnTable:
     """The own columns of a dataset: the row of each interval, and the rows."""
 
-    cdef _Column ipv4_column, ipv6_column
-    cdef const uint32_t* ipv4
+    cdef const uint32_t* ipv4  # held by the state
     cdef const uint32_t* ipv6
     cdef _Table rows
     cdef dict codes  # by the name in calls: ``own``, ``own.site_id``
     cdef dict member_codes  # by the name of a member
 
     def __cinit__(self, dataset):
-        self.ipv4_column, self.ipv6_column = _Column(dataset.ipv4_own), _Column(dataset.ipv6_own)
-        self.ipv4 = <const uint32_t*>self.ipv4_column.data
-        self.ipv6 = <const uint32_t*>self.ipv6_column.data
         self.rows = _Table(dataset.own_rows, _lists_of(dataset.schema.own))
         self.member_codes = {name: OWN + at for at, name in enumerate(self.rows.names)}
         self.codes = {f"{fields.OWN}.{name}": code for name, code in self.member_codes.items()}

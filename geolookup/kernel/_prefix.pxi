@@ -4,13 +4,6 @@ It is the shortest prefix that no address next to the interval, or next to the p
 has too; see ``networks.prefix_length``. IPv4 addresses are the last 32 bits of 128.
 """
 
-cdef enum:
-    PARTS = 128  # of the partition of a family, at most
-
-cdef Address[PARTS] _parts4, _parts6  # the first addresses, see ``special.partition``
-cdef int _parts4_count, _parts6_count
-
-
 cdef tuple _rows_and_prefix(State state, object ip):
     """Return the rows of an address, 0 if it is private, and the prefix length."""
     cdef Match answer
@@ -46,79 +39,62 @@ cdef object _prefix(State state, Address* address):
 cdef int _prefix_length(State state, Address* address, bint public) noexcept nogil:
     """Return the prefix length of the network in the family of an address, or DAMAGED."""
     cdef Address at = address[0]
-    cdef int length, own = 0
-    if address.family == 6 and not _embedded(address, &at.low):
-        length = _outside_part(_parts6, _parts6_count, &at)
-        if public:
-            own = _outside_ipv6(state, &at)
-        return DAMAGED if own == DAMAGED else max(length, own)
-    at.high = 0
-    # Lengths count 128 bits: 8.0.0.0/9 is 96 + 9.
-    length = max(96, _outside_part(_parts4, _parts4_count, &at))
+    cdef bint is_ipv4 = address.family == 4 or _embedded(address, &at.low)
+    cdef Space* space = &_space4 if is_ipv4 else &_space6
+    cdef int part, length, own = 0
+    if is_ipv4:
+        at.high = 0
+    part = _part(space, &at)
+    length = _between(
+        &at, &space.starts[part], &space.starts[part + 1] if part + 1 < space.count else NULL
+    )
     if public:
-        own = _outside_ipv4(state, &at)
-    if own == DAMAGED:
-        return DAMAGED
+        own = _in_interval(state, &at, is_ipv4)
+        if own == DAMAGED:
+            return DAMAGED
     length = max(length, own)
+    if not is_ipv4:
+        return length
+    # Lengths count 128 bits: 8.0.0.0/9 is 96 + 9.
+    length = max(length, 96)
     if address.family == 4:
         return length - 96
     # In 2002::/16 the IPv4 address begins at bit 16, not at bit 96: 8.8.8.0/24 gives /40.
     return length - 80 if address.high >> 48 == 0x2002 else length
 
 
-cdef int _outside_part(Address* starts, int count, Address* address) noexcept nogil:
-    """Return the shortest prefix without addresses of another part of special space.
+cdef int _in_interval(State state, Address* address, bint is_ipv4) noexcept nogil:
+    """Return the shortest prefix without addresses of another interval, or DAMAGED."""
+    cdef Py_ssize_t count = state.ipv4_count if is_ipv4 else state.ipv6_count
+    cdef Py_ssize_t interval = (
+        _interval_ipv4(state, address.low) if is_ipv4 else _interval_ipv6(state, address)
+    )
+    cdef Address first, after
+    if interval < 0 or not _start(state, interval, is_ipv4, &first) or _is_after(&first, address):
+        return DAMAGED
+    if interval + 1 == count:
+        return _between(address, &first, NULL)
+    if not _start(state, interval + 1, is_ipv4, &after) or not _is_after(&after, address):
+        return DAMAGED
+    return _between(address, &first, &after)
+
+
+cdef bint _start(State state, Py_ssize_t interval, bint is_ipv4, Address* start) noexcept nogil:
+    """Read the first address of an interval; return False if its index is damaged."""
+    if not is_ipv4:
+        return _start_ipv6(state, interval, start)
+    start.high, start.low = 0, state.ipv4_starts[interval]
+    return True
+
+
+cdef int _between(Address* address, Address* first, Address* after) noexcept nogil:
+    """Return the shortest prefix without addresses below ``first``, and from ``after`` on if there.
 
     Prefixes that hold an address grow as they get shorter. So a prefix that avoids the nearest
-    foreign address on each side avoids all: the last one below the part, and the first one above.
-    For 8.8.8.8 in an interval from 8.8.8.0 on, 8.8.7.255 differs at bit 20: /21 avoids it.
+    foreign address on each side avoids all: the last one below, and the first one above. For
+    8.8.8.8 in an interval from 8.8.8.0 on, 8.8.7.255 differs at bit 20: /21 avoids it.
     """
-    cdef int low = 0, high = count, at
-    while high - low > 1:
-        at = (low + high) >> 1
-        if _is_after(&starts[at], address):
-            high = at
-        else:
-            low = at
-    return max(_without_below(address, &starts[low]), _without(address, &starts[high]) if high < count else 0)
-
-
-cdef int _outside_ipv4(State state, Address* address) noexcept nogil:
-    """Return the shortest prefix without addresses of another interval, or DAMAGED."""
-    cdef Py_ssize_t interval = _interval_ipv4(state, address.low)
-    cdef Address bound
-    cdef int below, above = 0
-    if interval < 0:
-        return DAMAGED
-    bound.high, bound.low = 0, state.ipv4_starts[interval]
-    if _is_after(&bound, address):
-        return DAMAGED
-    below = _without_below(address, &bound)
-    if interval + 1 < state.ipv4_count:
-        bound.low = state.ipv4_starts[interval + 1]
-        if not _is_after(&bound, address):
-            return DAMAGED
-        above = _without(address, &bound)
-    return max(below, above)
-
-
-cdef int _outside_ipv6(State state, Address* address) noexcept nogil:
-    """Return the shortest prefix without addresses of another interval, or DAMAGED."""
-    cdef Py_ssize_t interval = _interval_ipv6(state, address)
-    cdef Address bound
-    cdef int below, above = 0
-    if interval < 0 or not _start_ipv6(state, interval, &bound) or _is_after(&bound, address):
-        return DAMAGED
-    below = _without_below(address, &bound)
-    if interval + 1 < state.ipv6_count:
-        if not _start_ipv6(state, interval + 1, &bound) or not _is_after(&bound, address):
-            return DAMAGED
-        above = _without(address, &bound)
-    return max(below, above)
-
-
-cdef inline bint _is_after(Address* one, Address* other) noexcept nogil:
-    return one.high > other.high or (one.high == other.high and one.low > other.low)
+    return max(_without_below(address, first), 0 if after == NULL else _without(address, after))
 
 
 cdef inline int _without_below(Address* address, Address* first) noexcept nogil:
@@ -140,17 +116,3 @@ cdef inline int _without(Address* address, Address* other) noexcept nogil:
         return 1 + ZEROS_ABOVE(differing)
     differing = address.low ^ other.low
     return 65 + ZEROS_ABOVE(differing) if differing else 129
-
-
-cdef int _load_parts(Address* starts, int family) except -1:
-    """Copy the first addresses of ``special.partition``; return how many there are."""
-    from geolookup.contract import special
-
-    parts = special.partition(family)
-    assert len(parts) <= PARTS
-    for at, (first, _last, _kind) in enumerate(parts):
-        starts[at].high, starts[at].low = first >> 64, first & 0xFFFFFFFFFFFFFFFF
-    return len(parts)
-
-
-_parts4_count, _parts6_count = _load_parts(_parts4, 4), _load_parts(_parts6, 6)

@@ -24,70 +24,74 @@ cdef extern from "_windows.h":
 
 cdef WindowSearch _search_windows = choose_window_search()
 
-# --- private space: the private ranges of ``special.partition``
+# --- special-purpose space
 
-cdef uint8_t _ipv4_class[256]  # see ``special.classes``
-cdef uint8_t _ipv6_class[256]
-cdef uint64_t* _ipv4_bounds = NULL  # first address of a private range, first after it, and so on
-cdef Address* _ipv6_bounds = NULL
-cdef int _ipv4_count = 0, _ipv6_count = 0
+cdef enum:
+    PARTS = 128  # of the partition of a family, at most
+
+cdef struct Space:
+    # ``special.partition`` of a family: the first address of each part, and whether it is private.
+    int count
+    Address starts[PARTS]
+    bint private[PARTS]
+    uint8_t classes[256]  # by the first octet, see ``special.classes``: 0 public, 1 private, 2 both
+
+cdef Space _space4, _space6
 
 
 cdef inline bint _private_ipv4(uint64_t value) noexcept nogil:
-    cdef int at = 0
-    cdef uint8_t kind = _ipv4_class[value >> 24]
-    # The class of a leading octet: 0 public, 1 private, 2 both.
+    cdef uint8_t kind = _space4.classes[value >> 24]
+    cdef Address address
     if kind != 2:
         return kind
-    while at < _ipv4_count and _ipv4_bounds[at] <= value:
-        at += 1
-    # Odd: inside a range. With bounds 10.0.0.0, 11.0.0.0: 9.0.0.0 has 0 below, 10.1.0.0 has 1.
-    return at & 1
+    address.high, address.low = 0, value
+    return _space4.private[_part(&_space4, &address)]
 
 
-cdef bint _private_ipv6(Address* address) noexcept nogil:
-    cdef int low = 0, high = _ipv6_count, at
-    cdef uint8_t kind = _ipv6_class[address.high >> 56]
-    if kind != 2:
-        return kind
-    while low < high:
+cdef inline bint _private_ipv6(Address* address) noexcept nogil:
+    cdef uint8_t kind = _space6.classes[address.high >> 56]
+    return kind if kind != 2 else _space6.private[_part(&_space6, address)]
+
+
+cdef inline bint _is_private(Address* address) noexcept nogil:
+    cdef uint64_t value = address.low
+    if address.family == 4 or _embedded(address, &value):
+        return _private_ipv4(value)
+    return _private_ipv6(address)
+
+
+cdef int _part(Space* space, Address* address) noexcept nogil:
+    """Return the part that holds an address."""
+    cdef int low = 0, high = space.count, at
+    while high - low > 1:
         at = (low + high) >> 1
-        if _ipv6_bounds[at].high < address.high or (
-            _ipv6_bounds[at].high == address.high and _ipv6_bounds[at].low <= address.low
-        ):
-            low = at + 1
-        else:
+        if _is_after(&space.starts[at], address):
             high = at
-    return low & 1
+        else:
+            low = at
+    return low
 
 
-cdef int _load_special() except -1:
-    """Copy the private ranges of ``special.partition`` into C arrays."""
-    global _ipv4_bounds, _ipv6_bounds, _ipv4_count, _ipv6_count
+cdef inline bint _is_after(Address* one, Address* other) noexcept nogil:
+    return one.high > other.high or (one.high == other.high and one.low > other.low)
+
+
+cdef int _load_space(Space* space, int family) except -1:
     from geolookup.contract import special
 
-    cdef tuple ipv4 = special.ranges_of(4, special.PRIVATE), ipv6 = special.ranges_of(6, special.PRIVATE)
-    _ipv4_bounds = <uint64_t*>calloc(2 * len(ipv4), sizeof(uint64_t))
-    _ipv6_bounds = <Address*>calloc(2 * len(ipv6), sizeof(Address))
-    if _ipv4_bounds == NULL or _ipv6_bounds == NULL:
-        raise MemoryError
-
-    for octet, (of_ipv4, of_ipv6) in enumerate(zip(special.classes(4), special.classes(6))):
-        _ipv4_class[octet], _ipv6_class[octet] = of_ipv4, of_ipv6
-    for first, last in ipv4:
-        for bound in (first, last + 1):
-            _ipv4_bounds[_ipv4_count] = bound
-            _ipv4_count += 1
-    for first, last in ipv6:
-        for bound in (first, last + 1):
-            # The end of ff00::/8 is 2^128: no address reaches it.
-            if bound >> 128 == 0:
-                _ipv6_bounds[_ipv6_count].high = bound >> 64
-                _ipv6_bounds[_ipv6_count].low = bound & 0xFFFFFFFFFFFFFFFF
-                _ipv6_count += 1
+    parts = special.partition(family)
+    assert len(parts) <= PARTS
+    space.count = len(parts)
+    for at, (first, _last, kind) in enumerate(parts):
+        space.starts[at].high, space.starts[at].low = first >> 64, first & 0xFFFFFFFFFFFFFFFF
+        space.private[at] = kind == special.PRIVATE
+    for at, kind in enumerate(special.classes(family)):
+        space.classes[at] = kind
+    return 0
 
 
-_load_special()
+_load_space(&_space4, 4)
+_load_space(&_space6, 6)
 
 
 # --- the interval of an address
@@ -245,7 +249,7 @@ cdef bint _start_ipv6(State state, Py_ssize_t interval, Address* start) noexcept
         value = (<const uint16_t*>state.ipv6_low_indices)[interval]
     else:
         value = (<const uint32_t*>state.ipv6_low_indices)[interval]
-    if value >= state.low_values_column.count:
+    if value >= state.low_value_count:
         return False
     start.high, start.low = state.ipv6_highs[interval], state.ipv6_low_values[value]
     return True

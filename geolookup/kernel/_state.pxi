@@ -8,10 +8,7 @@ cdef class State:
     """See ``python_state.State``."""
 
     cdef readonly object dataset
-    cdef _Column jump_column, starts_column, locations_column, networks_column
-    cdef _Column highs_column, lows_column, low_values_column, sparse_column
-    cdef _Column locations6_column, networks6_column
-    cdef _Column countries_column, zones_column
+    cdef list columns  # hold what the pointers point to
     cdef const uint32_t* jump
     cdef const uint32_t* ipv4_starts
     cdef const uint32_t* ipv4_locations
@@ -27,7 +24,7 @@ cdef class State:
     cdef const uint16_t* location_zones
     cdef int jump_shift
     cdef Py_ssize_t window  # intervals that are compared at once
-    cdef Py_ssize_t ipv4_count, ipv6_count, sparse_count, location_count
+    cdef Py_ssize_t ipv4_count, ipv6_count, sparse_count, low_value_count, location_count
     cdef _Table locations, networks, country_texts
     cdef list zones, clocks, times, times_json, local_times  # by zone
     cdef list countries, countries_json
@@ -35,55 +32,47 @@ cdef class State:
     cdef _OwnTable own  # None without own columns
 
     def __cinit__(self, dataset):
-        self.dataset = dataset
+        self.dataset, self.columns = dataset, []
+        self.ipv4_count = self.ipv6_count = self.location_count = PY_SSIZE_T_MAX
+        self.sparse_count = self.low_value_count = PY_SSIZE_T_MAX
         self._map_ipv4(dataset)
         self._map_ipv6(dataset)
         self._map_tables(dataset)
         self._map_own(dataset)
+        self.window = min(<Py_ssize_t>WINDOW, self.ipv4_count)
+
+    cdef const void* _map(self, source, Py_ssize_t* count) except? NULL:
+        """Hold an array, and limit a count to its items."""
+        cdef _Column column = _Column(source)
+        self.columns.append(column)
+        count[0] = min(count[0], column.count)
+        return column.data
 
     cdef int _map_ipv4(self, dataset) except -1:
-        self.jump_column, self.starts_column = _Column(dataset.jump), _Column(dataset.ipv4_starts)
-        self.locations_column = _Column(dataset.ipv4_locations)
-        self.networks_column = _Column(dataset.ipv4_networks)
+        cdef Py_ssize_t* count = &self.ipv4_count
+        cdef Py_ssize_t buckets = PY_SSIZE_T_MAX
         self.jump_shift = dataset.jump_shift
-        self.jump = <const uint32_t*>self.jump_column.data
-        self.ipv4_starts = <const uint32_t*>self.starts_column.data
-        self.ipv4_locations = <const uint32_t*>self.locations_column.data
-        self.ipv4_networks = <const uint32_t*>self.networks_column.data
-        self.ipv4_count = min(
-            self.starts_column.count, self.locations_column.count, self.networks_column.count
-        )
+        self.jump = <const uint32_t*>self._map(dataset.jump, &buckets)
+        self.ipv4_starts = <const uint32_t*>self._map(dataset.ipv4_starts, count)
+        self.ipv4_locations = <const uint32_t*>self._map(dataset.ipv4_locations, count)
+        self.ipv4_networks = <const uint32_t*>self._map(dataset.ipv4_networks, count)
         return 0
 
     cdef int _map_ipv6(self, dataset) except -1:
-        self.highs_column = _Column(dataset.ipv6_highs)
-        self.lows_column = _Column(dataset.ipv6_lows.indices)
-        self.low_values_column = _Column(dataset.ipv6_lows.values)
-        self.sparse_column = _Column(dataset.ipv6_sparse)
-        self.locations6_column = _Column(dataset.ipv6_locations)
-        self.networks6_column = _Column(dataset.ipv6_networks)
-        self.ipv6_highs = <const uint64_t*>self.highs_column.data
-        self.ipv6_low_indices = self.lows_column.data
-        self.ipv6_low_width = dataset.ipv6_lows.indices.itemsize
-        self.ipv6_low_values = <const uint64_t*>self.low_values_column.data
-        self.sparse_index = <const uint64_t*>self.sparse_column.data
-        self.ipv6_locations = <const uint32_t*>self.locations6_column.data
-        self.ipv6_networks = <const uint32_t*>self.networks6_column.data
-        self.sparse_count = self.sparse_column.count
-        self.ipv6_count = min(
-            self.highs_column.count,
-            self.lows_column.count,
-            self.locations6_column.count,
-            self.networks6_column.count,
-        )
+        cdef Py_ssize_t* count = &self.ipv6_count
+        lows = dataset.ipv6_lows
+        self.ipv6_highs = <const uint64_t*>self._map(dataset.ipv6_highs, count)
+        self.ipv6_low_indices, self.ipv6_low_width = self._map(lows.indices, count), lows.indices.itemsize
+        self.ipv6_low_values = <const uint64_t*>self._map(lows.values, &self.low_value_count)
+        self.sparse_index = <const uint64_t*>self._map(dataset.ipv6_sparse, &self.sparse_count)
+        self.ipv6_locations = <const uint32_t*>self._map(dataset.ipv6_locations, count)
+        self.ipv6_networks = <const uint32_t*>self._map(dataset.ipv6_networks, count)
         return 0
 
     cdef int _map_tables(self, dataset) except -1:
-        self.countries_column = _Column(dataset.location_countries)
-        self.zones_column = _Column(dataset.location_zones)
-        self.location_countries = <const uint16_t*>self.countries_column.data
-        self.location_zones = <const uint16_t*>self.zones_column.data
-        self.location_count = min(self.countries_column.count, self.zones_column.count)
+        cdef Py_ssize_t* count = &self.location_count
+        self.location_countries = <const uint16_t*>self._map(dataset.location_countries, count)
+        self.location_zones = <const uint16_t*>self._map(dataset.location_zones, count)
         of_location = (*fields.in_table(fields.COUNTRY), *fields.in_table(fields.LOCATION))
         self.locations = _Table(dataset.locations, _lists_of(of_location))
         self.networks = _Table(dataset.networks, _lists_of(fields.in_table(fields.NETWORK)))
@@ -98,9 +87,8 @@ cdef class State:
         self.values_by_row = [None] * (OWN + len(dataset.schema.own))
         if dataset.own_rows is not None:
             self.own = _OwnTable(dataset)
-            self.ipv4_count = min(self.ipv4_count, self.own.ipv4_column.count)
-            self.ipv6_count = min(self.ipv6_count, self.own.ipv6_column.count)
-        self.window = min(<Py_ssize_t>WINDOW, self.ipv4_count)
+            self.own.ipv4 = <const uint32_t*>self._map(dataset.ipv4_own, &self.ipv4_count)
+            self.own.ipv6 = <const uint32_t*>self._map(dataset.ipv6_own, &self.ipv6_count)
         return 0
 
     def rows_and_prefix(self, ip):
@@ -184,11 +172,11 @@ cdef class State:
 
     def envelopes(self, list ips, seconds):
         """See ``python_state.State``."""
-        return _many_dicts(self, ips, seconds)
+        return _many_envelopes(self, ips, seconds, False)
 
     def envelopes_json(self, list ips, seconds):
         """See ``python_state.State``."""
-        return _many_json(self, ips, seconds)
+        return _many_envelopes(self, ips, seconds, True)
 
     def values(self, list ips, names, seconds, default=None):
         """See ``python_state.State``."""

@@ -14,20 +14,7 @@ cdef class _Country:
         self.values = tuple(members.values())
 
 
-@cython.final
-cdef class _CountryJson:
-    """A row of the country table as JSON pieces.
-
-    ``head`` begins the location, ``currency`` ends with the name of the network.
-    """
-
-    cdef bytes head, currency
-
-    def __cinit__(self, bytes head, bytes currency):
-        self.head, self.currency = head, currency
-
-
-cdef Py_ssize_t _country_row(State state, uint32_t location_row) except -1:
+cdef inline Py_ssize_t _country_row(State state, uint32_t location_row) except -1:
     """Return the row of the country of a location row."""
     cdef Py_ssize_t row
     if location_row >= state.location_count:
@@ -50,8 +37,11 @@ cdef _Country _country(State state, uint32_t location_row):
     return <_Country>country
 
 
-cdef _CountryJson _country_json(State state, uint32_t location_row):
-    """Return the JSON pieces of a location row's country, made on first use."""
+cdef tuple _country_json(State state, uint32_t location_row):
+    """Return the JSON of a location row's country: the begin of the location, and the currency.
+
+    The second part ends with the name of the network. Both are made on first use.
+    """
     cdef Py_ssize_t size, row = _country_row(state, location_row)
     cdef Text texts, currency
     country = state.countries_json[row]
@@ -65,8 +55,8 @@ cdef _CountryJson _country_json(State state, uint32_t location_row):
         tail = _CURRENCY_NAMES.json(currency, texts + size - currency)
         if head is None or tail is None:
             raise state.country_texts.damaged(row)
-        country = state.countries_json[row] = _CountryJson(head, tail + b'},"network":{')
-    return <_CountryJson>country
+        country = state.countries_json[row] = head, tail + b'},"network":{'
+    return <tuple>country
 
 
 cdef bytes _TIME_HEAD = (

@@ -24,7 +24,6 @@ cdef struct Rules:
     Text times, kinds, types, names
     Py_ssize_t count, type_count, name_count
     int64_t last  # transition
-    bint is_checked, is_right  # of the table
     Clock standard, daylight
     bint changes  # the footer has daylight saving
     Date first, after  # of daylight saving
@@ -61,12 +60,11 @@ cdef bint _read_rules(Text text, Text end, Rules* rules) noexcept nogil:
     rules.types = rules.kinds + rules.count
     rules.names = rules.types + TIME_TYPE * rules.type_count
     rules.last = _big(rules.kinds - 8, 8) if rules.count else 0
-    rules.is_checked = False
     footer = rules.times + size
     if footer == end or footer[0] != c"\n":
         return False
     stop = <Text>memchr(footer + 1, c"\n", end - footer - 1)
-    return stop != NULL and _read_footer(footer + 1, stop, rules)
+    return stop != NULL and _is_table(rules) and _read_footer(footer + 1, stop, rules)
 
 
 cdef uint64_t _block_size(Text header, int width) noexcept nogil:

@@ -19,9 +19,8 @@ cdef object _UNREAD = object()
 
 
 cdef list _many_values(State state, list ips, names, seconds, default):
-    cdef Batch batch, own
-    cdef Batch* source
-    cdef Py_ssize_t begin, at, position
+    cdef Batch batch
+    cdef Py_ssize_t begin, at
     cdef bint is_one = isinstance(names, str)
     cdef tuple several = (names,) if is_one else names
     cdef tuple codes = tuple([_field_code(state, name, "get_many") for name in several])
@@ -30,63 +29,40 @@ cdef list _many_values(State state, list ips, names, seconds, default):
     cdef object nothing = default if is_one else (default,) * len(codes)
     cdef int texts = _texts_of(codes)
     cdef bint has_own = max(codes, default=0) >= OWN_GROUP
-    cdef bint has_contract = min(codes, default=0) < OWN_GROUP
     _check_seconds(ips, seconds)
     for begin in range(0, len(ips), BLOCK):
-        if has_contract:
-            _read_objects(state, ips, begin, &batch, texts)
-            for at in range(batch.count):
-                _approach(state, &batch, at, texts)
+        # A private address has own columns: it has an interval id here.
+        _read_addresses(state, ips, begin, &batch, has_own, texts)
+        for at in range(batch.count):
+            _approach(state, &batch, at, texts)
         if has_own:
-            _read_own(state, ips, begin, &own)
-        # Every address that has an answer has own columns.
-        source = &own if has_own else &batch
-        for at in range(source.count):
+            _find_own_rows(state, &batch)
+        for at in range(batch.count):
             # A new tuple has null pointers as items; every field sets its own below.
-            values.append(nothing if is_one or source.ids[at] < 0 else PyTuple_New(len(codes)))
+            values.append(nothing if is_one or batch.ids[at] < 0 else PyTuple_New(len(codes)))
         for at in range(len(codes)):
-            position = ONE if is_one else at
-            source = &own if codes[at] >= OWN_GROUP else &batch
             _set_values(
-                state, source, ips, begin, codes[at], seconds, kept[at], values, position, default
+                state, &batch, ips, begin, codes[at], seconds, kept[at], values,
+                ONE if is_one else at, default,
             )
-            if has_own and source == &batch and not is_one:
-                _set_private(&batch, &own, values, begin, position, default)
     return values
 
 
-cdef int _set_private(
-    Batch* batch, Batch* own, list values, Py_ssize_t begin, Py_ssize_t position, default
-) except -1:
-    """Set the default of a field of the contract for private addresses, whose own row is known."""
+cdef void _find_own_rows(State state, Batch* batch) noexcept nogil:
     cdef Py_ssize_t at
     for at in range(batch.count):
-        if own.ids[at] >= 0 and batch.ids[at] < 0:
-            _set_item(values, begin + at, position, default)
-    return 0
+        if batch.ids[at] >= 0:
+            PREFETCH(_own_row(state, batch.ids[at]))
+    for at in range(batch.count):
+        if batch.ids[at] >= 0:
+            batch.answers[at].own = _own_row(state, batch.ids[at])[0]
+            state.own.rows.prefetch(batch.answers[at].own)
 
 
-cdef int _read_own(State state, list ips, Py_ssize_t begin, Batch* own) except -1:
-    """Read up to ``BLOCK`` addresses from position ``begin`` on, and find their own rows."""
-    cdef Py_ssize_t at, id
-    _read_addresses(state, ips, begin, own, True)
-    if _finish(state, &own.column):
-        raise _outside(state)
-    for at in range(own.count):
-        id = own.ids[at]
-        if id >= state.ipv4_count:
-            PREFETCH(&state.own.ipv6[id - state.ipv4_count])
-        elif id >= 0:
-            PREFETCH(&state.own.ipv4[id])
-    for at in range(own.count):
-        id = own.ids[at]
-        if id >= 0:
-            own.answers[at].own = (
-                state.own.ipv6[id - state.ipv4_count] if id >= state.ipv4_count
-                else state.own.ipv4[id]
-            )
-            state.own.rows.prefetch(own.answers[at].own)
-    return 0
+cdef inline const uint32_t* _own_row(State state, Py_ssize_t id) noexcept nogil:
+    if id >= state.ipv4_count:
+        return &state.own.ipv6[id - state.ipv4_count]
+    return &state.own.ipv4[id]
 
 
 cdef list _kept_values(State state, int code):
@@ -139,9 +115,13 @@ cdef int _set_values(
     """Set the values of a field, and keep those that are read from rows."""
     cdef Py_ssize_t[BLOCK] rows
     cdef Py_ssize_t at
+    cdef bint judged = batch.column.with_private and code < OWN_GROUP
     _find_kept(state, batch, code, kept, rows)
     for at in range(batch.count):
         if batch.ids[at] < 0:
+            continue
+        if judged and _is_private(&batch.answers[at].address):
+            _set_item(values, begin + at, position, default)
             continue
         value = kept[rows[at]] if rows[at] >= 0 else _UNREAD
         if value is _UNREAD:

@@ -130,8 +130,7 @@ cdef Run* _run_of(Rules* rules, Year* year, int64_t second) noexcept nogil:
     cdef int at
     # 2026-12-31 23:30 UTC is in 2027 by a clock at +01:00: the local year needs the clock.
     _set_year(rules, year, _year_of(second))
-    if not _clock(rules, year, second, &clock):
-        return NULL
+    _clock(rules, year, second, &clock)
     _set_year(rules, year, _year_of(second + clock.offset))
     if not _fill_runs(rules, year):
         return NULL
@@ -142,15 +141,14 @@ cdef Run* _run_of(Rules* rules, Year* year, int64_t second) noexcept nogil:
 
 
 cdef bint _fill_runs(Rules* rules, Year* year) noexcept nogil:
-    """Split a local year at its changes; False for too many of them and for a malformed table."""
+    """Split a local year at its changes; False for too many of them."""
     cdef int64_t first = _first_of_month(year.year, 1) * DAY
     cdef int64_t after = _first_of_month(year.year + 1, 1) * DAY
     # One day more on each side covers the local year in every zone.
     cdef int64_t second = max(first - DAY, EARLIEST), end = min(after + DAY, LATEST), stop
     cdef Clock clock, later
     year.run_count = 0
-    if not _clock(rules, year, second, &clock):
-        return False
+    _clock(rules, year, second, &clock)
     while second < end:
         stop = second
         while True:
@@ -158,8 +156,7 @@ cdef bint _fill_runs(Rules* rules, Year* year) noexcept nogil:
             # Changes between equal states are joined: a run ends where the clock itself differs.
             if stop >= end:
                 break
-            if not _clock(rules, year, stop, &later):
-                return False
+            _clock(rules, year, stop, &later)
             if not _same(&clock, &later):
                 break
         # A local year begins where its clock does; clocks that are put back begin it twice. So the
@@ -192,23 +189,19 @@ cdef int64_t _next_change(Rules* rules, Year* year, int64_t second, int64_t end)
     return end
 
 
-cdef bint _clock(Rules* rules, Year* year, int64_t second, Clock* clock) noexcept nogil:
-    """Set the local time type at a second; False for a malformed table."""
+cdef void _clock(Rules* rules, Year* year, int64_t second, Clock* clock) noexcept nogil:
+    """Set the local time type at a second."""
     cdef int at
     cdef Py_ssize_t index
     if rules.count and second < rules.last:
-        if not rules.is_checked:  # once: a file of 64 kB can take long
-            rules.is_checked, rules.is_right = True, _is_table(rules)
-        if not rules.is_right:
-            return False
         index = _transitions_until(rules, second)
         # Type 0 holds before the first transition (RFC 9636, section 3.2).
-        return _read_type(rules, rules.kinds[index - 1] if index else 0, clock)
+        _read_type(rules, rules.kinds[index - 1] if index else 0, clock)
+        return
     clock[0] = rules.standard
     for at in range(year.count):
         if year.changes[at].second <= second:
             clock[0] = year.changes[at].clock[0]
-    return True
 
 
 cdef void _set_year(Rules* rules, Year* year, int64_t number) noexcept nogil:

@@ -153,7 +153,8 @@ def equal_views(view: View, other: object) -> Any:
     """Return whether two views of one group are equal; NotImplemented for anything else."""
     if type(other) is not type(view):
         return NotImplemented
-    return members(view) == members(other)
+    same_group: bool = view._group == other._group  # noqa: SLF001 - of both kernels
+    return same_group and members(view) == members(other)
 
 
 def hashed_view(view: View) -> int:
@@ -166,9 +167,8 @@ def hashed_view(view: View) -> int:
 def view_text(view: View) -> str:
     """Return the repr of a view: the members that are known."""
     values = {name: value for name, value in members(view).items() if value is not None}
-    return (
-        f"{type(view).__name__}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
-    )
+    known = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    return f"{view._group.capitalize()}View({known})"  # noqa: SLF001 - of both kernels
 
 
 def card(answer: Answer) -> str:
@@ -190,10 +190,9 @@ def card(answer: Answer) -> str:
             ("currency", join_values(currency.code, currency.name)),
             ("network", network_name(members(network))),
             ("kind", join_values(network.connection_type, network.user_type)),
-            *((f"own.{name}", _joined(value)) for name, value in members(answer.own).items()),
+            *(
+                (f"own.{name}", ", ".join(value) if isinstance(value, list) else value)
+                for name, value in members(answer.own).items()
+            ),
         ],
     )
-
-
-def _joined(value: Any) -> object:
-    return ", ".join(value) if isinstance(value, list) else value

@@ -100,14 +100,12 @@ def _chunks(ips: Iterable[object], at: Any, clean: bool, size: int = CHUNK) -> I
     """Return an iterator over the addresses; checks the types before the first chunk is read."""
     if isinstance(ips, str | bytes):
         raise TypeError("ips is one text; pass a list of addresses")
-    remaining = _clean(ips) if clean else iter(ips)
+    if clean:
+        from geolookup.contract.cleaning import clean_text  # imports re: a lookup does not need it
+
+        ips = map(clean_text, ips)
+    remaining = iter(ips)
     return _pair(remaining, iter(at), size) if _is_many(at) else _together(remaining, at, size)
-
-
-def _clean(ips: Iterable[object]) -> Iterator[object]:
-    from geolookup.contract.cleaning import clean_text  # imports re: a lookup does not need it
-
-    return map(clean_text, ips)
 
 
 def _together(remaining: Iterator[object], at: Any, size: int) -> Iterator[Chunk]:

@@ -57,14 +57,12 @@ class Answer(_Immutable):
     @property
     def ip(self) -> str | None:
         """The address, as ``data.ip`` of the envelope; None if it is malformed or private."""
-        ip: str | None = _read(self, "ip")
-        return ip
+        return self._data and self._data["ip"]
 
     @property
     def ip_type(self) -> Literal["ipv4", "ipv6"] | None:
         """``"ipv4"`` or ``"ipv6"``; None if the address is malformed or private."""
-        kind: Literal["ipv4", "ipv6"] | None = _read(self, "ip_type")
-        return kind
+        return self._data and self._data["ip_type"]
 
     @property
     def location(self) -> LocationView:
@@ -180,11 +178,6 @@ def _make(**members: object) -> Answer:
     return answer
 
 
-def _read(answer: Answer, name: str, group: str | None = None) -> Any:
-    """Return a member of data, or of one of its groups; None for an address without an answer."""
-    return None if answer._data is None else answers.member_of(answer._data, name, group)
-
-
 @dataclass_transform(frozen_default=True)
 class View(_Immutable):
     """A group of an answer: an immutable view, whose members are read on access.
@@ -202,7 +195,8 @@ class View(_Immutable):
         def __getattr__(self, name: str) -> Any:
             if name not in self._names:
                 raise answers.missing(name, self._group, self._names)
-            value = _read(self._answer, name, self._group)
+            data = self._answer._data
+            value = None if data is None else answers.member_of(data, name, self._group)
             return answers.local_time(value) if name == "current_time" else value
 
     @property

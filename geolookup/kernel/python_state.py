@@ -232,7 +232,7 @@ class State:
         values = self._group(match, group, second)
         return values.get(member) if member else values
 
-    def _group(self, match: Match, group: str, second: int) -> Object:
+    def _group(self, match: Match, group: str, second: int) -> Any:
         """Return a group of data, read from no more rows than it needs; the caller may change it.
 
         A zone file or another table can be damaged.
@@ -344,16 +344,6 @@ class Lines:
             self._lines += answer, b"\n"
             failures += answer in envelope.FAILURES_JSON.values()
         return failures
-
-    def add_text(self, text: bytes, second: int) -> int:
-        """Write the envelope of each line of ``text``; return the number of error envelopes.
-
-        White space at both ends of a line is removed, and empty lines are skipped. A line that
-        is not UTF-8 is a malformed address.
-        """
-        # surrogateescape: invalid UTF-8 becomes a malformed address, no exception.
-        texts = [line.decode("utf-8", "surrogateescape").strip() for line in text.split(b"\n")]
-        return self.add([text for text in texts if text], second)
 
     def take(self) -> bytes:
         """Return the lines and remove them."""

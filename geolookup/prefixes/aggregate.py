@@ -4,9 +4,9 @@ Strategy of prefixes: a step takes the largest one at the beginning of each rang
 something remains take part in the next step. Example: 5 to 17. 5 is odd: 5 itself. 6 is divisible
 by 2: 6-7. 8 is divisible by 8: 8-15. 16 is divisible by 16, but 2 addresses remain: 16-17.
 
-Strategy of texts: a text is a row of cells of one byte each; a cell without a character is 0.
-Groups of digits are taken from tables of all their texts. The cells that are not 0, one after the
-other, are the texts. IPv6 follows RFC 5952, without mixed notation, as in ``contract.address``.
+Strategy of texts: octets and groups of digits are taken from tables of all their texts. A text of
+IPv6 is a row of cells of one byte each; the cells that are not 0, one after the other, are the
+texts. They follow RFC 5952, without mixed notation, as in ``contract.address``.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
 _SHIFTS = {4: (24, 16, 8, 0), 6: (48, 32, 16, 0)}
 _GROUPS = 8
+_OCTETS = pa.array(map(str, range(256)))
 #: Added to the value (0) of a group that is left out.
 _HIDDEN = 1 << 16
 
@@ -107,21 +108,16 @@ def range_texts(spans: Spans) -> pa.StringArray:
 def address_texts(family: int, addresses: Addresses) -> pa.StringArray:
     """Return the text of each address of a family."""
     low, high = addresses.halves()
-    cells = _ipv4_cells(low) if family == 4 else _ipv6_cells(high, low)
-    # "1" 0 0 "." "0" 0 0 "." ...: the cells that are not 0 are the texts, row after row.
+    if family == 4:
+        octets = (low >> np.uint64(shift) & np.uint64(0xFF) for shift in _SHIFTS[4])
+        return pc.binary_join_element_wise(*(_OCTETS.take(pa.array(item)) for item in octets), ".")
+    cells = _ipv6_cells(high, low)
+    # "1" 0 0 0 ":" ":" "a" 0 ...: the cells that are not 0 are the texts, row after row.
     is_set = cells != 0
     offsets = np.zeros(len(cells) + 1, np.int32)
     np.cumsum(np.count_nonzero(is_set, axis=1), out=offsets[1:])
     data = cells[is_set]
     return pa.StringArray.from_buffers(len(cells), pa.py_buffer(offsets), pa.py_buffer(data))
-
-
-def _ipv4_cells(low: U64) -> U8:
-    parts = []
-    for shift in _SHIFTS[4]:
-        octets = (low >> np.uint64(shift) & np.uint64(0xFF)).astype(np.intp)
-        parts.append(_octets("." if shift else "")[octets])
-    return np.concatenate(parts, axis=1)
 
 
 def _ipv6_cells(high: U64, low: U64) -> U8:
@@ -137,12 +133,6 @@ def _ipv6_cells(high: U64, low: U64) -> U8:
         # A group that is left out is 0, so 0 | 1 << 16 is the number of the empty row.
         parts += [colons[zeros, at], _hexadecimals()[group | hidden[zeros, at]]]
     return np.concatenate(parts, axis=1)
-
-
-@cache
-def _octets(after: str) -> U8:
-    """Return the numbers of a byte, a row each, and a text after them."""
-    return _table([f"{number}{after}" for number in range(256)])
 
 
 @cache

@@ -123,13 +123,6 @@ def _killing(server: Server, *, has_kills: bool) -> Iterator[list[int]]:
         thread.join()
 
 
-def _is_serving(server: Server) -> bool:
-    """Return whether a worker answers; else a slow machine would kill each one as it starts."""
-    with suppress(OSError, HTTPException):
-        return server.ask().status == 401
-    return False
-
-
 def _is_alive(process: int) -> bool:
     with suppress(OSError):
         status = Path(f"/proc/{process}/stat").read_text(encoding="ascii")

@@ -1,41 +1,15 @@
-"""The files of a dataset beside Arrow and json: offsets, digests, fragments, jump table.
-
-Strategy: what a build writes must be what ``verify`` reads of the same files with Arrow.
-"""
+"""The jump table and the texts of rows. Each build verifies the files that it writes."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-import geolookup
 from geolookup.errors import BuildError
-from tests.conftest import build_at
 from tests.internals.builder import json_texts, row_texts
 from tests.internals.dataset import jump_table
-
-TEXT = "network,country_code,city_name,latitude,longitude,asn,isp,user_type\n" + "".join(
-    f"8.{n}.0.0/{16 + n % 8},{('US', 'SE', '')[n % 3]},Ö {n % 7},{n / 7},{-n / 3},{n % 5},"
-    f"{'x' * n * 9},{'hosting' if n % 2 else ''}\n"
-    f"2a00:{n:x}::/{32 + n % 9},CY,,,,{n},,\n"
-    for n in range(100)
-)
-
-
-@pytest.fixture(scope="module", params=["full", "empty"])
-def dataset(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset of some hundred intervals, and one of none."""
-    text = TEXT if request.param == "full" else "network,isp\n"
-    return build_at(tmp_path_factory.mktemp("files"), {"a.csv": text})[0]
-
-
-def test_a_dataset_is_what_verify_demands(dataset: Path) -> None:
-    """Offsets, digests, fragments and rows, one by one; tests/corrupt has what verify finds."""
-    assert geolookup.verify(dataset).damages == ()
 
 
 def test_jump_table() -> None:

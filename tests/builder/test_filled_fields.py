@@ -1,4 +1,4 @@
-"""What ``[enrich]`` fills: zones of coordinates, codes of regions."""
+"""What a build fills: zones of coordinates, codes of regions, names of AS numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 import geolookup
-from tests.builder.building import enriched
+from tests.builder.building import enriched, recipe
+from tests.conftest import build_at
 from tests.internals.builder import (
     REGION_COLUMNS,
     REGION_NAMES,
@@ -136,3 +137,22 @@ def test_the_table_of_names() -> None:
     found = Regions().find(columns).to_pylist()
     assert all(code in (row["region_code"], None) for row, code in zip(rows, found, strict=True))
     assert found.count(None) < 60
+
+
+NUMBERS = "network,asn,asn_organization\n"
+
+
+def test_numbers_of_as_that_take_a_name_of_a_source_below(tmp_path: Path) -> None:
+    """The names themselves: the examples of tests/property/test_resolution.py."""
+    files: dict[str, str | bytes] = {
+        "own.csv": f"{NUMBERS}8.8.8.0/24,AS64500,\n8.8.9.0/24,64501,\n8.8.10.0/24,64502,Ours\n",
+        "below.csv": f"{NUMBERS}9.0.0.0/8,64500,First\n10.0.0.0/8,64501,Private\n",
+    }
+    text = recipe(*(f'path = "{name}"' for name in files))
+    dataset, report = build_at(tmp_path, files, text)
+    assert report.as_names == 2
+    assert "asn_organization: 2 numbers named by the sources below" in [*report.lines()]
+    with geolookup.open(dataset) as engine:
+        explained = engine.explain("8.8.8.1")["layers"]["asn"]
+    named = explained["source"], explained["values"]["asn_organization"]
+    assert named == ("own.csv", "First")

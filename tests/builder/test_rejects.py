@@ -1,4 +1,7 @@
-"""The file of rejects: rows without a valid range, rows that lost values, and far rows."""
+"""The file of rejects: rows without a valid range, rows that lost values, and far rows.
+
+Far rows are counted and warned of, for a file with swapped columns.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ import pytest
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.test_generic_typed import as_parquet
 from tests.builder.sources.readings import one
-from tests.conftest import build_at
+from tests.conftest import Build, build_at
+from tests.internals.builder import BuildReport
 from tests.skips import needs
 
 COUNTRY = "is not a country code of ISO 3166-1"
@@ -72,6 +76,40 @@ def test_far_rows(tmp_path: Path) -> None:
         ["7", f"nulled: country_code 'QQ' {COUNTRY}", "8.8.5.0/24,QQ,8.5,47.4,"],
         ["8", FAR, "8.8.6.0/24,CH,8.5,47.4,"],
     ]
+
+
+LISTED = "'build --rejects FILE' lists them"
+PLACES = ["CH,47.4,8.5", "US,40.7,-74.0", "SE,59.3,18.1", "FJ,-17.8,178.1", "AU,-33.9,151.2"]
+
+
+def located(rows: list[str]) -> str:
+    header = "network,country_code,latitude,longitude\n"
+    return header + "".join(f"8.8.{number}.0/24,{row}\n" for number, row in enumerate(rows))
+
+
+def swapped(row: str) -> str:
+    country, latitude, longitude = row.split(",")
+    return f"{country},{longitude},{latitude}"
+
+
+def far(report: BuildReport) -> tuple[int, int]:
+    [source] = report.sources
+    return source.rows["far"], source.swapped
+
+
+def test_a_file_with_swapped_columns(build: Build) -> None:
+    """-74° and 151° fit the other column as well, but are no latitude: they are nulled or far."""
+    _, report = build({"a.csv": located(PLACES)})
+    assert (far(report), report.warnings) == ((0, 0), [])
+    _, report = build({"a.csv": located([swapped(city) for city in PLACES])})
+    assert far(report) == (3, 3)
+    assert report.sources[0].nulled == {"latitude": 2, "longitude": 2}
+    problem = "3 rows with coordinates over 100 km outside their country"
+    hint = "; 3 are inside if latitude and longitude are swapped"
+    assert report.warnings == [f"a.csv: {problem}{hint}; {LISTED}"]
+    lines = list(report.lines())
+    assert f"  far         {problem}" in lines
+    assert f"warning: a.csv: {problem}{hint}; {LISTED}" in lines
 
 
 ROW = {"network": "8.8.1.0/24", "country_code": "QQ"}

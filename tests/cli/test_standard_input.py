@@ -56,11 +56,18 @@ def test_lookup_answers_lines_in_order_and_keeps_little() -> None:
     done = pipe("lookup", data=b"1.1.1.1\n" + long + b"\n9.9.9.9\n" + long)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer["error_code"] for answer in answers] == [None, 10001, None, 10001]
+    # White space is removed, empty lines are skipped; a line that is not UTF-8 is malformed.
+    for data, kinds in (
+        (b"8.8.8.8 \n\t1.1.1.1\r\n\n \n9.9.9.9", [None] * 3),
+        (b"\x1c\n\xc2\xa08.8.8.8\xe3\x80\x80\n\xff8.8.8.8\n8.8.8.8\xc2", [None, 10001, 10001]),
+    ):
+        answers = [json.loads(line) for line in pipe("lookup", data=data).stdout.splitlines()]
+        assert [answer["error_code"] for answer in answers] == kinds
     lines = mock.Mock()
-    lines.add_text.return_value = 0
+    lines.add.return_value = 0
     stream: Any = BufferedReader(BytesIO(bytes(5 << 20) + b"\n" + bytes(5 << 20)))
     assert [block.answer(lines, 0) for block in read_blocks(stream)] == [0, 0]
-    texts = [call.args[0] for call in lines.add_text.call_args_list]
+    texts = [call.args[0][0] for call in lines.add.call_args_list]
     assert len(texts) == 2
     assert max(map(len, texts)) < 2 << 20
 

@@ -189,7 +189,7 @@ def datasets(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_attribute_that_differs_is_on_the_page(
     sources: Path, datasets: Path, name: str, method: str
 ) -> None:
-    page = (ROOT / "docs/use/from-geoip2.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/integrate/from-geoip2.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.*?) \|", page.partition("\n## Differences\n")[2], re.MULTILINE)
     patterns = {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
     compared = 0

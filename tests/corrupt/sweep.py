@@ -1,4 +1,4 @@
-"""Flips through all bytes of a small dataset: ``python -m tests.corrupt.sweep --help``.
+"""Flips of a seeded sample of the bytes of a small dataset.
 
 Every flip must be found by ``verify``; ``open``, lookups and reads of whole tables on it,
 unverified, must answer by the contract or raise DatasetError. A forged flip has its digest in the
@@ -10,28 +10,23 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-import os
 import random
-import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import click
+from typing import NamedTuple
 
 from geolookup.errors import DatasetError
-from tests.corrupt.probe import KERNELS, LOOKUPS, Probe, addresses, read_whole
-from tests.damage import copied, whole
+from tests.corrupt.probe import KERNELS, Probe, addresses, read_whole
+from tests.damage import copied
 from tests.internals.dataset import layout as fmt
 from tests.internals.integrity import verify
-from tests.own_sources import own_dataset
 
 _PART = 500
 #: Files whose texts of rows ``verify`` does not compare with the columns.
@@ -51,27 +46,19 @@ Outcome = tuple[Counter[tuple[str, str]], list[str]]
 
 
 def damages_of(
-    dataset: Path,
-    seed: int,
-    sample: int | None,
-    *,
-    forged: bool,
-    files: Collection[str] = (),
-    together: int = 1,
+    dataset: Path, sample: int, *, forged: bool, files: Collection[str], together: int
 ) -> list[list[Flip]]:
-    """Return a flip of every byte, or a seeded sample with repetition, at least one a file.
+    """Return a seeded sample of flips with repetition, at least one a file.
 
-    ``files`` are those to damage, all by default; ``together`` flips are done at once.
+    ``files`` are those to damage; ``together`` flips are done at once.
     """
-    rng = random.Random(seed)
+    rng = random.Random(20261121)
     flips = [
         Flip(path.name, at, rng.choice((1, 2, 4, 8, 16, 32, 64, 128, 255)))
         for path in sorted(dataset.iterdir())
         for at in range(path.stat().st_size)
-        if (not forged or path.name != fmt.MANIFEST) and (not files or path.name in files)
+        if path.name in files
     ]
-    if sample is None:
-        return [[flip] for flip in flips]
     if together > 1:
         return [rng.sample(flips, together) for _ in range(sample)]
     by_file = {flip.name: flip for flip in rng.sample(flips, len(flips))}
@@ -116,16 +103,14 @@ def _verdict(folder: Path) -> str:
     return "missed"
 
 
-def _swept(
-    dataset: Path, kernels: Sequence[str], forged: bool, lookups: int, damages: list[list[Flip]]
-) -> Outcome:
+def _swept(dataset: Path, forged: bool, lookups: int, damages: list[list[Flip]]) -> Outcome:
     """Flip, verify, look up, and flip back, one after the other, in a copy of its own."""
     counts, failures = Counter[tuple[str, str]](), []
     memory = Path("/dev/shm")  # noqa: S108 - only where it is there
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as target:
         folder = copied(dataset, Path(target) / "dataset")
         texts, copy = addresses(folder, lookups), Flippable(folder)
-        asked = [Probe(kernel, texts) for kernel in kernels]
+        asked = [Probe(kernel, texts) for kernel in KERNELS]
         right = [probe.survey(folder) for probe in asked]
         for flips in damages:
             with ExitStack() as damage:
@@ -154,19 +139,17 @@ def _swept(
 def sweep(
     dataset: Path,
     *,
-    sample: int | None,
-    forged: bool = False,
-    files: Collection[str] = (),
-    together: int = 1,
-    kernels: Sequence[str] = tuple(KERNELS),
-    seed: int = 20261121,
-    jobs: int = 1,
-    lookups: int = LOOKUPS,
+    sample: int,
+    forged: bool,
+    files: Collection[str],
+    together: int,
+    jobs: int,
+    lookups: int,
 ) -> Outcome:
-    """Flip every byte, or so many; return what became of them. One job runs in this process."""
-    damages = damages_of(dataset, seed, sample, forged=forged, files=files, together=together)
+    """Flip so many bytes; return what became of them. One job runs in this process."""
+    damages = damages_of(dataset, sample, forged=forged, files=files, together=together)
     parts = [damages[begin : begin + _PART] for begin in range(0, len(damages), _PART)]
-    work = partial(_swept, dataset, kernels, forged, lookups)
+    work = partial(_swept, dataset, forged, lookups)
     if jobs == 1:
         return _joined(map(work, parts))
     # A crash ends a process of the pool, and with it the pool, with an error.
@@ -178,26 +161,3 @@ def _joined(outcomes: Iterable[Outcome]) -> Outcome:
     listed = list(outcomes)
     failures = [failure for _, item in listed for failure in item]
     return sum((counts for counts, _ in listed), Counter[tuple[str, str]]()), failures
-
-
-@click.command(help=__doc__)
-@click.option("--kernel", type=click.Choice([*KERNELS]), default="compiled")
-@click.option("--sample", type=int, help="Flips, at least one a file; all bytes without.")
-@click.option("--seed", default=20261121)
-@click.option("--own", is_flag=True, help="Of a dataset with own columns.")
-@click.option("--forged", is_flag=True, help="With the digests made to fit.")
-@click.option("--jobs", default=os.cpu_count() or 1)
-def main(kernel: str, own: bool, **options: Any) -> None:
-    """Run the command; exits with 1 where anything is as it must not be."""
-    dataset = own_dataset() if own else whole()
-    counts, failures = sweep(dataset, kernels=[kernel], **options)
-    for (name, label), count in sorted(counts.items()):
-        click.echo(f"{name:<24} {label:<12} {count:>8,}")
-    for failure in failures[:20]:
-        click.echo(failure, err=True)
-    click.echo(f"{len(failures)} failures")
-    sys.exit(bool(failures))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,17 +1,13 @@
-"""Flipped bits of every kind of dataset, by the command that flips all of them: a seeded sample."""
+"""Flipped bits of every kind of dataset: a seeded sample."""
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.corrupt.probe import LOOKUPS
 from tests.corrupt.sweep import sweep
 from tests.damage import crowded, whole
@@ -74,13 +70,3 @@ def test_every_flip_is_found_and_no_lookup_leaves_the_contract(name: str) -> Non
     assert {file for file, _ in counts} == ({*case.files} if case.together == 1 else {"several"})
     for outcome, share in case.shares.items():
         assert total[outcome] >= flips * share, outcome
-
-
-@pytest.mark.long
-def test_the_command() -> None:
-    command = [sys.executable, "-m", "tests.corrupt.sweep", "--sample", "30", "--jobs", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stderr[-4000:]
-    counts = re.findall(r"^\S+ +found +([\d,]+)$", done.stdout, re.MULTILINE)
-    assert sum(map(int, counts)) == 30
-    assert done.stdout.endswith("\n0 failures\n")

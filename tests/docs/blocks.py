@@ -127,7 +127,7 @@ until [ -L postgresql ]; do sleep 0.1; done  # it answers
 export PGHOST="$(readlink postgresql)" PGUSER=reader PGDATABASE=postgres
 """
 PRESUMED = {
-    "docs/data/reports.md": Needs(
+    "docs/use/maps.md": Needs(
         modules=("jinja2", "PIL", "vl_convert"),
         script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
         variables={"GEOLOOKUP_DATASET": str(SMALL)},
@@ -148,28 +148,28 @@ PRESUMED = {
         script=_VENDOR.format("GeoLite2-City.mmdb"),
     ),
     "docs/operate/mirrors.md": Needs(modules=("cryptography",), programs=("curl",)),
-    "docs/use/from-geoip2.md": Needs(
+    "docs/integrate/from-geoip2.md": Needs(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
-    "docs/use/moving.md": Needs(
+    "docs/integrate/moving.md": Needs(
         modules=("granian",),
         programs=("curl",),
-        script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV") + "\n" + _VENDOR.format("ipinfo_lite.csv"),
+        script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")
+        + "\n"
+        + _VENDOR.format("ipinfo_lite.csv"),
     ),
-    "docs/use/prefixes.md": Needs(modules=("pyarrow",)),
-    "docs/use/privacy.md": Needs(modules=("granian",), programs=("curl",)),
+    "docs/integrate/prefixes.md": Needs(modules=("pyarrow",)),
+    "docs/integrate/privacy.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/production.md": Needs(modules=("granian",), programs=("curl", "nginx")),
     "docs/operate/signing.md": Needs(modules=("cryptography",), script=_TWO_DAYS),
-    "docs/use/web.md": Needs(
+    "docs/integrate/web.md": Needs(
         modules=("django", "fastapi", "flask", "geoip2", "gunicorn", "uvicorn"), programs=("curl",)
     ),
-    "docs/use/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
-    "docs/use/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
+    "docs/integrate/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
+    "docs/integrate/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
     "docs/use/history.md": Needs(modules=("pyarrow",), script=_THREE_MONTHS),
-    "docs/use/logs.md": Needs(modules=("pyarrow",)),
     "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
-    "docs/use/traffic-map.md": Needs(modules=("jinja2", "vl_convert")),
     "docs/use/spark.md": Needs(
         modules=("dask.dataframe", "pyspark"), programs=("java",), variables=_SMALL_SPARK
     ),
@@ -197,7 +197,7 @@ NOT_RUN = (
     ("docs/use/cookbook.md", "$ geolookup update cities", "it downloads from the network"),
     ("docs/use/cookbook.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
     ("docs/data/download.md", "$ geolookup update recipe", "its addresses are examples"),
-    *(("docs/use/firewalls.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
+    *(("docs/integrate/prefixes.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
     ("docs/operate/production.md", "python3 -m venv", "it installs, as the README does"),
     ("docs/operate/production.md", "# python3 -m venv", "it changes the system, as root"),

@@ -34,7 +34,7 @@ def _run(data: bytes) -> None:
     answer = _engine.lookup(text, at=0)
     assert answer == _reference.lookup(text, at=0)
     assert _engine.lookup_json(text, at=0) == _reference.lookup_json(text, at=0) == compact(answer)
-    _check_many(data, text, compact(answer))
+    _check_many(text, compact(answer))
     _check(answer, by_ipaddress(text))
     texts = [data, b"8.8.8.8", data]
     expected = list(map(single, texts))
@@ -42,7 +42,7 @@ def _run(data: bytes) -> None:
     assert column(COMPILED, texts, SUFFIXES[sum(data) % len(SUFFIXES)]) == expected
 
 
-def _check_many(data: bytes, text: str, expected: bytes) -> None:
+def _check_many(text: str, expected: bytes) -> None:
     assert _engine.lookup_many_json([text, "8.8.8.8", text], at=0)[::2] == [expected] * 2
     assert compact(_engine.lookup_many([text], at=0)[0]) == expected
     assert b"".join(_engine.json_lines([text], at=0)) == expected + b"\n"
@@ -51,7 +51,7 @@ def _check_many(data: bytes, text: str, expected: bytes) -> None:
     for state in (state_of(_engine), state_of(_reference)):
         assert state.values([text], _PATHS, 0) == [tuple(map(known.get, _PATHS))]
         lines = state.lines()
-        lines.add_text(data, 0)
+        lines.add([text], 0)
         written.append(lines.take())
     assert written[0] == written[1]
 

@@ -150,7 +150,7 @@ def test_an_interrupted_change_leaves_nothing_behind(
     with Worker(f"sqlite:///{file}", plans, wall_clock) as accounts:
         store = accounts.store
         new = Key(Interrupting(), "live", 0, "Half", "free", 1, None)
-        entry = audit.creation(new)
+        entry = audit.entry(1, audit.CREATED, new)
         for change in (
             lambda: store.revoke(new.digest, entry),
             lambda: store.add(new, entry),

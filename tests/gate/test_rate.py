@@ -79,7 +79,7 @@ def account(accounts: Worker) -> int:
     name = f"account {next(_names)}"
     digest = name.encode().ljust(32, b".")
     new = Key(digest, "live", 0, name, "tiny", START, None)
-    accounts.store.add(new, audit.creation(new))
+    accounts.store.add(new, audit.entry(START, audit.CREATED, new))
     (key,) = accounts.store.find([digest])
     assert isinstance(key, Key)
     return key.account

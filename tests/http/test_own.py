@@ -16,7 +16,7 @@ from tests.cli.program import refusal
 from tests.datasets import SMALL
 from tests.http.serving import Reply, Server, Store, serving
 from tests.http.test_admin import REQUESTS
-from tests.internals.http import ANSWERED, REFUSED, Answers, OwnLookups
+from tests.internals.http import ANSWERED, REFUSED, Answers, lookup_json
 from tests.own_sources import own_dataset
 
 PUBLIC = ("8.8.8.8", "8.8.4.4", "9.9.9.9", "1.1.1.1", "2001:4860:4860::8888", "::ffff:8.8.8.8")
@@ -87,8 +87,8 @@ def test_a_reload_keeps_own_columns(own_store: Store, tmp_path: Path) -> None:
 
 
 def test_a_permitted_loss_gives_no_columns(sample: geolookup.Engine) -> None:
-    lookups, answers = OwnLookups(sample), Answers(sample.generation)
+    answers = Answers(sample.generation)
     for ip, outcome in (("8.8.8.8", ANSWERED), ("10.0.0.1", REFUSED[PrivateAddressError])):
-        answer = json.loads(body := lookups.lookup_json(ip))
+        answer = json.loads(body := lookup_json(sample, ip))
         assert (answer["data"] or answer)["own"] == {}
         assert answers.lookup_answer(body)[0] is outcome

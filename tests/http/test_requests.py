@@ -7,6 +7,7 @@ import re
 import resource
 import select
 import socket
+import sys
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -287,3 +288,32 @@ def test_a_connection_beyond_the_limit_waits_for_an_end(own_store: Store, tmp_pa
         assert not select.select([third], [], [], 0.2)[0]
         first.close()
         assert third.recv(65536).startswith(b"HTTP/1.1 200 ")
+
+
+def pipeline(stack: ExitStack, server: Server, count: int) -> list[socket.socket]:
+    """Fill connections with requests without a key, and read nothing, until no more is accepted."""
+    asked, attackers = request("x") * 1_000, list[socket.socket]()
+    for _ in range(count):
+        client = stack.enter_context(connection_to(server.port))
+        client.setblocking(False)
+        attackers.append(client)
+    open_ones = attackers
+    while open_ones := select.select([], open_ones, [], 0.5)[1]:
+        for client in open_ones:
+            client.send(asked)
+    return attackers
+
+
+@pytest.mark.long
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="TCP_USER_TIMEOUT is an option of Linux"
+)
+def test_slow_readers_shut_nobody_out(own_store: Store, tmp_path: Path) -> None:
+    """The honest client waits for one of the connections; attackers hold all of them."""
+    header = [("X-API-Key", own_store.key())]
+    with serving(own_store, tmp_path, connections=20) as server, ExitStack() as stack:
+        attackers = pipeline(stack, server, 20)
+        # An answer has more than 200 bytes: a few hundred fit into the buffers of a connection.
+        answered = server.metric("geolookup_http_requests_total", status="401", code="20002")
+        assert answered < len(attackers) * 2_000
+        assert server.ask("?ip=8.8.8.8", header).status == 200

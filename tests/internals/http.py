@@ -13,7 +13,7 @@ from geolookup.http.answers import (
     Outcome,
 )
 from geolookup.http.cors import Origins
-from geolookup.http.own import OwnLookups
+from geolookup.http.own import lookup_json
 from geolookup.http.requests import ip_parameter
 from geolookup.http.settings import HEAD_LIMIT, Settings
 from geolookup.http.shared import BOUNDS, Shared

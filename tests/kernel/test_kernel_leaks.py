@@ -46,9 +46,6 @@ ASKS: dict[str, Callable[[Any], None]] = {
     "many values": lambda state: state.values(MANY, ("ip", "location", "network.isp"), 0),
     "many without instants": lambda state: state.envelopes_json(MANY, []),
     "lines": lambda state: state.lines().add(MANY, 0),
-    "lines of text": lambda state: (
-        (lines := state.lines()).add_text(b"8.8.8.8\nx", 0) or lines.take()
-    ),
     "other types": lambda state: state.locate_texts(None, OFFSETS, ROWS, FAMILIES),
 }
 #: The second name is of Python 3.13 and later.

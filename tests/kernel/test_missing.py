@@ -75,29 +75,6 @@ def test_the_log_and_commands_say_so_once() -> None:
         assert "python" in output or "8.8.8.8" in output
 
 
-@needs_compiled
-@pytest.mark.parametrize(
-    "change",
-    [
-        "fields.PATHS = ('ip', 'location', *fields.PATHS)",
-        pytest.param("fields.GROUPS += ('owner',)", marks=pytest.mark.long),
-        pytest.param("fields.TIME_MEMBERS += ('week',)", marks=pytest.mark.long),
-        pytest.param("fields.FIELDS[-1].optional = True", marks=pytest.mark.long),
-    ],
-)
-def test_a_kernel_of_other_fields_does_not_load(change: str) -> None:
-    # A package of that name without its ``__init__``, because that imports the kernel.
-    stub = "sys.modules['geolookup'] = type(sys)('geolookup'); sys.modules['geolookup'].__path__"
-    changed = f"from geolookup.contract import fields; {change}; del sys.modules['geolookup']"
-    code = f"{stub} = [{str(ROOT / 'geolookup')!r}]; {changed}; {TWICE}"
-    ((status, output, errors),) = run(code, without="")
-    assert (status, output) == (0, "python\n")
-    problem = (
-        "the compiled kernel was built for other fields than contract/fields.py has: the Python"
-    )
-    assert errors.startswith(f"WARNING:geolookup:{problem}")
-
-
 UNKNOWN = "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"
 
 

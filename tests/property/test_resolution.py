@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from hypothesis import HealthCheck, example, given, settings
@@ -29,6 +29,21 @@ TIES = [
 ]
 
 
+def named(network: str, number: str, name: str = "") -> SourceRow:
+    first, *_, last = ip_network(network)
+    return SourceRow(first, last, {"asn": number, "asn_organization": name})
+
+
+#: Numbers take the name of the first source below that has one, also of a hidden or private row.
+NAMES = [
+    Source([named("8.8.8.0/30", "1"), named("8.8.8.4/30", "2"), named("8.8.8.8/30", "4")]),
+    Source([named("9.0.0.0/24", "1", "First"), named("9.0.0.0/30", "1", "Second"),
+            named("10.0.0.0/30", "2", "Private"), named("9.1.0.0/30", "3", "Own"),
+            named("9.1.0.8/30", "3"), named("9.1.0.16/30", "4")]),
+    Source([named("11.0.0.0/30", "1", "Last"), named("11.0.0.8/30", "4", "Late")]),
+]  # fmt: skip
+
+
 def test_every_field_is_drawn_and_compared() -> None:
     """A cell of each shows in the comparison."""
     assert set(CELLS) == set(FIELDS)
@@ -49,6 +64,7 @@ def test_every_field_is_drawn_and_compared() -> None:
 
 @example(TIES, [])
 @example(TIES[1:], [])
+@example(NAMES, [])
 @settings(max_examples=scaled(8, 80), suppress_health_check=list(HealthCheck))
 @given(recipes | restricted_recipes, st.lists(addresses, min_size=20, max_size=40))
 def test_engine_equals_oracle(listed: list[Source], probes: list[Address]) -> None:

@@ -31,6 +31,7 @@ from tests.skips import names_in_utf8
 HIDDEN = "s3cr3t/K.ey+7"
 QUOTED = "s3cr3t%2FK.ey%2B7"
 BASIC = "czNjcjN0"  # how the secret begins in base64
+ENV = {"key_env": "VENDOR_KEY"}
 ROWS = b"network,isp\n8.8.8.0/24,one\n"
 
 
@@ -56,10 +57,10 @@ def has_clean_files(folder: Path) -> bool:
 
 
 WAYS = {
-    "header": ("a.csv", {"key_env": "VENDOR_KEY"}),
+    "header": ("a.csv", ENV),
     "file": ("a.csv", {"key_file": "../key.txt", "key_as": "X-Key"}),
-    "query": ("a.csv?key={key}", {"key_env": "VENDOR_KEY"}),
-    "path": ("{key}/a.csv", {"key_env": "VENDOR_KEY"}),
+    "query": ("a.csv?key={key}", ENV),
+    "path": ("{key}/a.csv", ENV),
 }
 
 
@@ -196,26 +197,14 @@ def test_every_form_of_it_is_masked(
 NO_LINE = "is not one line of printable ASCII; write"
 #: The key and its place, and words of the error.
 MISSING: tuple[tuple[bytes, dict[str, str], str], ...] = (
-    (b"", {"key_env": "VENDOR_KEY"}, "no key for https://h.example/a.csv in the environment var"),
-    (b"a\nb", {"key_env": "VENDOR_KEY"}, NO_LINE),
-    (f"{HIDDEN}\x01".encode(), {"key_env": "VENDOR_KEY"}, NO_LINE),
+    (b"", ENV, "no key for https://h.example/a.csv in the environment var"),
+    (b"a\nb", ENV, NO_LINE),
+    (f"{HIDDEN}\x01".encode(), ENV, NO_LINE),
     (f"{HIDDEN}é".encode(), {"key_file": "k.txt"}, NO_LINE),
-    (
-        b"key",
-        {"key_env": "VENDOR_KEY", "key_as": "basic"},
-        "not of the form user:password; write user",
-    ),
-    (
-        b"key",
-        {"key_env": "VENDOR_KEY", "key_form": "ID:KEY (at home)"},
-        "form ID:KEY; write ID:KEY (at",
-    ),
-    (
-        b"1:",
-        {"key_env": "VENDOR_KEY", "key_form": "ID:KEY"},
-        "VENDOR_KEY is not of the form ID:KEY",
-    ),
-    (b"a b", {"key_env": "VENDOR_KEY", "key_form": "TOKEN (there)"}, "is not of the form TOKEN"),
+    (b"key", ENV | {"key_as": "basic"}, "not of the form user:password; write user"),
+    (b"key", ENV | {"key_form": "ID:KEY (at home)"}, "form ID:KEY; write ID:KEY (at"),
+    (b"1:", ENV | {"key_form": "ID:KEY"}, "VENDOR_KEY is not of the form ID:KEY"),
+    (b"a b", ENV | {"key_form": "TOKEN (there)"}, "is not of the form TOKEN"),
     (b"key\xff", {"key_file": "k.txt"}, "k.txt: the key of https://h.example/a.csv"),
     (b"", {"key_file": "none.txt"}, "none.txt: the key of https://h.example/a.csv cannot be rea"),
 )

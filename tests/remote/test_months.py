@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import BuildError, MissingFileError
-from tests.internals.remote import candidates, location, transfer
+from tests.internals.remote import candidates, transfer
 from tests.remote.serving import Handler, Site, cut, fetched, file, serving, status
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n" * 1000
@@ -91,16 +91,3 @@ def test_a_part_is_resumed_in_its_own_month(tmp_path: Path) -> None:
         assert (whole.start, whole.file.version.month) == (0, NOW)
         assert whole.file.path.read_bytes() == ROWS
         assert site.ranges[-1] is None
-
-
-@pytest.mark.parametrize(
-    ("path", "texts", "problem"),
-    [
-        ("https://h.example/a-{month}.csv", {"sha256": "0" * 64}, "is of the file of one month"),
-        ("https://h.example/{day}.csv", {}, "does not end in a plain file name"),
-        ("https://h.example/a.csv", {"file": "a-{month}.csv"}, "does not end in a plain"),
-    ],
-)
-def test_addresses_that_are_refused(path: str, texts: dict[str, str], problem: str) -> None:
-    with pytest.raises(BuildError, match=problem):
-        location(Path("r.toml"), path, texts, insecure=False)

@@ -44,11 +44,9 @@ def load(text: str | PathLike[str]) -> Recipe:
     path = Path(text)
     if path.suffix == SUFFIX:
         return read_recipe(path, auto.options())
-    return _of_data(path) if path.exists() else load_packaged(str(path))
-
-
-def _of_data(path: Path) -> Recipe:
-    """Return the recipe of a file or folder of data; the dataset has its name, without suffixes."""
+    if not path.exists():
+        return load_packaged(str(path))
+    # The dataset has the name of the data, without suffixes.
     data = path if path.name else path.absolute()
     name = line_text(data.name.partition(".")[0] or data.name)
     document = {"dataset": {"name": name}, "source": [{"path": data.name}]}

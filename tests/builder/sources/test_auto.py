@@ -18,7 +18,6 @@ from tests.builder.sources.formats import (
     test_ip2proxy,
     test_ipinfo,
     test_maxmind,
-    test_origins,
     test_prefix_lists,
     test_registries,
     test_sapics,
@@ -80,7 +79,7 @@ FILES: dict[str, dict[str, str | bytes]] = {
     "jsonl": {"a.json": test_generic_typed.as_json(test_generic_typed.ROWS)},
     "parquet": {"a": test_generic_typed.as_parquet(test_generic_typed.ROWS)},
     "mmdb": {"a.mmdb": mmdb(LATIN), "renamed": mmdb(LATIN), "a.gz": gzip.compress(mmdb(LATIN))},
-    "pfx2as": {"a": test_origins.CAIDA, "b.dat": test_origins.PYASN},
+    "pfx2as": {"a": test_registries.CAIDA, "b.dat": test_registries.PYASN},
     "rir": {"a": test_registries.EXTENDED, "b": test_registries.PLAIN},
     "sapics": {
         "asn-country-ipv4.csv": test_sapics.COUNTRY,

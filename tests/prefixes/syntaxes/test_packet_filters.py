@@ -161,7 +161,7 @@ def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> Non
 
 @in_namespace
 def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
-    page = blocks(ROOT / "docs/use/firewalls.md")
+    page = blocks(ROOT / "docs/integrate/prefixes.md")
     files = {
         **{block.name: block.text for block in page if block.name},
         "tv.nft": whole_text("nft", OLD),

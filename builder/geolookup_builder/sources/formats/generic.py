@@ -76,13 +76,6 @@ class _Request:
         reading = self.planner.plan(header, self._product, self.layout)
         return replace(reading, replan=self.plan)
 
-    @property
-    def json_paths(self) -> list[str]:
-        """The mapped and declared keys, which JSON records after the first ones may have."""
-        mapping, own = self.planner.mapping, self.planner.spec.schema.own
-        declared = (field.member for field in own if field.source_column not in mapping)
-        return [*mapping.values(), *declared] if mapping else []
-
 
 def _punctuation(spec: SourceSpec) -> Layout:
     """Return ``delimiter`` and ``header`` of the recipe, checked."""
@@ -102,8 +95,12 @@ def _punctuation(spec: SourceSpec) -> Layout:
 def _header(syntax: ModuleType, member: Member, request: _Request) -> Header:
     """Return the columns of a file; positions from 1 if a text has no header."""
     if syntax is not delimited:
-        paths = [request.json_paths] if syntax is jsonlines else []
-        return typed_header(member.label, syntax.schema(member, *paths))
+        mapping, own = request.planner.mapping, request.planner.spec.schema.own
+        if syntax is not jsonlines or not mapping:
+            return typed_header(member.label, syntax.schema(member))
+        # Records after the first ones may have mapped and declared keys too.
+        declared = (field.member for field in own if field.source_column not in mapping)
+        return typed_header(member.label, syntax.schema(member, [*mapping.values(), *declared]))
     if not request.layout.header:
         width = sniffing.sample(member, request.layout.delimiter).width
         return Header(member.label, tuple(str(at) for at in range(1, width + 1)))

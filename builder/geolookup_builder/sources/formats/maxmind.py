@@ -53,7 +53,7 @@ _UNREAD = (
     "is_satellite_provider locale_code continent_name country_name is_in_european_union"
 )
 _MOBILE = "mcc=mobile_country_code mnc=mobile_network_code"
-_PROVIDER = f"""
+_PROVIDED = f"""
     isp organization asn=autonomous_system_number connection_type user_type {_MOBILE}
     asn_organization=autonomous_system_organization
 """
@@ -87,15 +87,15 @@ _PRODUCTS = (
     _product(
         "Enterprise",
         "geoname_id isp_id",
-        f"{_LOCATION} {_PROVIDER} usage_type=user_type is_legitimate_proxy domain "
+        f"{_LOCATION} {_PROVIDED} usage_type=user_type is_legitimate_proxy domain "
         "country_confidence subdivision_confidence city_confidence postal_confidence",
         unread=f"isp_id {_UNREAD}",
     ),
     _product("City", "geoname_id latitude", _LOCATION, unread=_UNREAD),
     _product("Country", "geoname_id", _LOCATION, unread=_UNREAD),
-    _product("ISP", "isp", _PROVIDER),
-    _product("ASN", "autonomous_system_number", _PROVIDER),
-    _product("Connection-Type", "connection_type", _PROVIDER),
+    _product("ISP", "isp", _PROVIDED),
+    _product("ASN", "autonomous_system_number", _PROVIDED),
+    _product("Connection-Type", "connection_type", _PROVIDED),
     *OWN_PRODUCTS,
 )
 #: Columns of Blocks that no other format has.
@@ -321,8 +321,8 @@ def _detect(opening: Opening) -> Detection | None:
     if not (has_name or ends != _RANGES[0] or _OWN.intersection(header.names)):
         return None
     planner, product = Planner(opening.spec), _product_of(header)
-    found = planner.detection(header, product, "maxmind", has_own_name=has_name)
-    return replace(found, reason=f"{found.reason} blocks")
+    found = planner.detection(header, product, "maxmind")
+    return replace(found, reason=f"{found.reason} blocks", has_own_name=has_name)
 
 
 FORMAT = SourceFormat(

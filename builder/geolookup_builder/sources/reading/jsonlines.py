@@ -130,11 +130,8 @@ class _Blocks:
         self._member, self._replan, self._lock = member, reading.replan, Lock()
         self._shape = _sampled(member, reading.layout.texts | reading.layout.fields)
         schema = _schema(self._shape)
-        self._state = (
-            schema,
-            reading,
-            frozenset(flat(schema).names),
-        )  # one object: threads replace it
+        # One object: threads replace it.
+        self._state = schema, reading, frozenset(flat(schema).names)
 
     @property
     def unread(self) -> tuple[str, ...]:

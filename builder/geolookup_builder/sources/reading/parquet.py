@@ -16,6 +16,7 @@ import pyarrow.parquet as papq
 from geolookup.errors import BuildError
 from geolookup.files.row_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS, plain_schema
 from geolookup.filesystem import limits
+from geolookup.filesystem.signatures import PARQUET
 from geolookup_builder.sources.reading import typed_columns
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Reading
@@ -23,17 +24,10 @@ from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.sources.reading.sniffing import check_kind
 from geolookup_builder.sources.reading.typed_columns import Types
 
-_MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
 _ROW_BYTES = 8
 #: Rows decoded at once: each may repeat a long value. Arrow has no dictionaries of some encodings.
 _DECODED_ROWS = 1 << 8
-
-
-def begins(member: Member) -> bool:
-    """Return whether a file begins as Parquet does."""
-    with member.open() as stream:
-        return stream.read(len(_MARK)) == _MARK
 
 
 def schema(member: Member) -> pa.Schema:
@@ -102,8 +96,7 @@ def _open(member: Member) -> Iterator[Any]:
 
 
 def _damage_error(member: Member, error: Exception) -> BuildError:
-    if not begins(member):
-        check_kind(member)
+    check_kind(member, PARQUET)
     text = next(iter(str(error).splitlines()), type(error).__name__)
     if text.startswith(NOT_IMPLEMENTED):
         return BuildError(member.label, f"cannot be read ({text})", remedy=OTHER_ENCODINGS)

@@ -119,9 +119,7 @@ class Planner:
         replan = partial(self.plan, product=product, layout=layout)
         return Reading(product, layout, ranges, values, parse, replan)
 
-    def detection(
-        self, header: Header, product: Product, format_: str, *, has_own_name: bool = False
-    ) -> Detection:
+    def detection(self, header: Header, product: Product, format_: str) -> Detection:
         """Return the detection of a product by the whole header of a file.
 
         Raises NearMissError if the product does not know a column that is a field of ours or a
@@ -133,8 +131,8 @@ class Planner:
             problem = f"{format_} ({product.name}) has no column {', '.join(map(repr, foreign))}"
             remedy = f'if the file is of {format_}, write format = "{format_}" in a recipe'
             raise NearMissError(header.label, problem, line=header.line, remedy=remedy, score=score)
-        reading = self.plan(header, product)
-        return Detection(product.name, has_own_name, score, tuple(others), reading.is_same)
+        meaning = self.plan(header, product).is_same
+        return Detection(product.name, score=score, unknown=tuple(others), meaning=meaning)
 
     def check(self) -> None:
         """Raise BuildError if no planned file has a column that the source maps."""

@@ -9,20 +9,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 
 from geolookup.errors import BuildError
+from geolookup.filesystem.signatures import PARQUET
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner
 from geolookup_builder.sources.reading.products import Header, Product, best, typed_header
 from geolookup_builder.sources.reading.reader import SourceTable
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_json
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_json, kind_of
 
 _SHOWN = 5  # columns, in messages
 
 
 def syntax_of(member: Member) -> ModuleType:
     """Return the module that reads the syntax of a file."""
-    if parquet.begins(member):
+    if kind_of(member) is PARQUET:
         return parquet
     return jsonlines if begins_json(member, b"{") else delimited
 

@@ -193,5 +193,4 @@ def _day(date: dt.date) -> str | None:
 def oldest(members: Iterable[Member], stated_date: StatedDate) -> str | None:
     """Return the oldest date of the members; None if one of them has no date."""
     dates = [stated_date(member) for member in members]
-    known = [date for date in dates if date is not None]
-    return min(known) if known and len(known) == len(dates) else None
+    return None if None in dates else min(filter(None, dates), default=None)

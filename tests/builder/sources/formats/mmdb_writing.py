@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from ipaddress import ip_network
 from typing import Any
 
+from tests.internals.export import encode, header
+
 MARKER = b"\xab\xcd\xefMaxMind.com"
 _ALIASES = ("::ffff:0:0/96", "2002::/16", "2001::/32")
 Node = list[Any]
@@ -61,8 +63,7 @@ def assembled(
     metadata = [encoded(key) + encoded(item) for key, item in (stated | dict(texts or {})).items()]
     metadata += [encoded(key) + integer(*item) for key, item in numbers.items()]
     tree = b"".join(_node(*node, bits) for node in nodes)
-    head = _control(7, len(metadata))
-    return tree + bytes(16) + data + MARKER + head + b"".join(metadata)
+    return tree + bytes(16) + data + MARKER + header(7, len(metadata)) + b"".join(metadata)
 
 
 def _path(prefix: str, version: int) -> tuple[int, int]:
@@ -122,29 +123,18 @@ def encoded(value: Any) -> bytes:
     """A value of the data section."""
     if isinstance(value, dict):
         pairs = b"".join(encoded(key) + encoded(item) for key, item in value.items())
-        return _control(7, len(value)) + pairs
+        return header(7, len(value)) + pairs
     if isinstance(value, tuple | list):
-        return _control(11, len(value)) + b"".join(map(encoded, value))
+        return header(11, len(value)) + b"".join(map(encoded, value))
     if isinstance(value, str):
-        return _control(2, len(value.encode())) + value.encode()
+        return encode(value)
     if isinstance(value, bool):
-        return _control(14, int(value))
+        return header(14, int(value))
     if isinstance(value, float):
-        return _control(3, 8) + struct.pack("!d", value)
+        return header(3, 8) + struct.pack("!d", value)
     return integer(6, value)
 
 
 def integer(kind: int, value: int) -> bytes:
     """An unsigned integer of a type, in as few bytes as it needs."""
-    size = (value.bit_length() + 7) // 8
-    return _control(kind, size) + value.to_bytes(size, "big")
-
-
-def _control(kind: int, size: int) -> bytes:
-    remainder = b""
-    if size >= 285:
-        size, remainder = 30, (size - 285).to_bytes(2, "big")
-    elif size >= 29:
-        size, remainder = 29, bytes([size - 29])
-    head = bytes([kind << 5 | size]) if kind < 8 else bytes([size, kind - 7])
-    return head + remainder
+    return encode((kind, value))

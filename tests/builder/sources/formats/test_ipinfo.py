@@ -238,13 +238,6 @@ KNOWN = {
 }
 
 
-def test_a_column_of_ones_own_loses_no_values(read: Read) -> None:
-    """Core knows the city, but not the name."""
-    rows = "start_ip,end_ip,asn,name,domain,country,city\n8.8.4.0,8.8.4.255,AS1,x,x.com,US,Bern\n"
-    answer = read({"a.csv": rows}, one("ipinfo", "a.csv")).at("8.8.4.4")
-    assert answer == fields("city_name=Bern; asn=1; asn_organization=x")
-
-
 def test_the_file_says_how_it_is_written_and_its_table(read: Read) -> None:
     # Both families, bare addresses, and AS and NA, which are no empty cells.
     for name, content in WRITTEN.items():

@@ -16,7 +16,7 @@ from tests.builder.sources.formats import (
     test_ip2proxy,
     test_ipinfo,
     test_maxmind,
-    test_origins,
+    test_registries,
     test_sapics,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
@@ -119,7 +119,7 @@ TRAPS = {
     "pfx2as: default routes decide nothing": Trap(
         one("pfx2as", "table") + BELOW,
         {
-            "table": "0.0.0.0\t0\t1\n::\t0\t2\n" + test_origins.CAIDA,
+            "table": "0.0.0.0\t0\t1\n::\t0\t2\n" + test_registries.CAIDA,
             "below.csv": "network,isp,asn\n7.0.0.0/8,x,7\n",
         },
         {
