@@ -261,7 +261,7 @@ population_density         people per km²
 country_confidence
 subdivision_confidence
 city_confidence
-postal_confidence          of all four: percent
+postal_confidence          percent each
 subdivision_2_code         without the country
 subdivision_2_name
 district                   or county
