@@ -126,9 +126,13 @@ class CacheEntry:
 
     def discard_part(self) -> None:
         """Remove the partial file."""
+        part = self._folder / "part"
         with atomic.output_errors(self._folder):
             (self._folder / _PART).unlink(missing_ok=True)
-        shutil.rmtree(self._folder / "part", ignore_errors=True)
+            if part.is_dir():
+                shutil.rmtree(part, ignore_errors=True)
+            else:
+                part.unlink(missing_ok=True)
 
     def keep(self, part: Path, digest: str, version: Version) -> CachedFile:
         """Make a complete and checked part the current file."""
