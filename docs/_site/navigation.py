@@ -31,7 +31,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
         TUTORIAL: ["tutorial"],
         GUIDE: [
             *("own-columns", "overlays"),
-            *("download", "updating", "diff", "score"),
+            *("updating", "diff", "score"),
             "export",
         ],
         REFERENCE: ["recipe", "losses", "sources/index"],

@@ -196,7 +196,6 @@ NOT_RUN = (
     ("README.md", "python3 -m venv .venv-test && ", "it runs these tests; .ci/run runs it"),
     ("docs/use/cookbook.md", "$ geolookup update cities", "it downloads from the network"),
     ("docs/use/cookbook.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
-    ("docs/data/download.md", "$ geolookup update recipe", "its addresses are examples"),
     *(("docs/integrate/prefixes.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
     ("docs/operate/production.md", "python3 -m venv", "it installs, as the README does"),
