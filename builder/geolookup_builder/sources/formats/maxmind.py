@@ -321,8 +321,8 @@ def _detect(opening: Opening) -> Detection | None:
     if not (has_name or ends != _RANGES[0] or _OWN.intersection(header.names)):
         return None
     planner, product = Planner(opening.spec), _product_of(header)
-    found = planner.detection(header, product, "maxmind")
-    return replace(found, reason=f"{found.reason} blocks", has_own_name=has_name)
+    detection = planner.detection(header, product, "maxmind")
+    return replace(detection, reason=f"{detection.reason} blocks", has_own_name=has_name)
 
 
 FORMAT = SourceFormat(
