@@ -93,6 +93,11 @@ CLAIMS = (
         ),
     ),
     Claim(
+        "README.md",
+        "Without a C compiler, a lookup takes about {} µs",
+        (("peers", _ONE, f"{who.DICT}, Python kernel", _ANY, 1000, 0),),
+    ),
+    Claim(
         "docs/use/python.md",
         "about {} ns a row for one field",
         (("tables", "ns per row, one thread", who.OWN_ONE, "IPv4", 1, 0),),
