@@ -58,7 +58,7 @@ LOSSES = (
     Loss("a malformed or empty range", csv("network,isp", ",x"), counts={"rejected": 1}),
     Loss("`first` after `last`",
          csv("first,last,isp", "8.8.8.9,8.8.8.1,x"), counts={"rejected": 1}),
-    Loss("an end of each family", csv("first,last,isp", "8.8.8.1,::5,x"), counts={"rejected": 1}),
+    Loss("mixed families", csv("first,last,isp", "8.8.8.1,::5,x"), counts={"rejected": 1}),
     Loss("more or fewer cells than the header", csv("network,isp", "8.8.8.0/24", "8.8.9.0/24,a,b"),
          counts={"rejected": 2}),
     Loss("a comment", csv("network,isp", "# note", "8.8.8.0/24,x"),
