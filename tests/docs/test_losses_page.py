@@ -8,8 +8,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
-from tests.builder.test_losses import DEMANDS, LOSSES
+from tests.builder.test_losses import DEMANDS, LOSSES, Loss
 from tests.conftest import ROOT
+from tests.docs.blocks import unwrapped
 from tests.internals.builder import KINDS, limit_key
 
 PAGE = ROOT / "docs" / "data" / "losses.md"
@@ -22,16 +23,19 @@ def _table(head: str, rows: Iterable[tuple[str, ...]]) -> tuple[str, str]:
 
 def _kinds() -> Iterable[tuple[str, ...]]:
     """Yield a row for each kind of loss, with all ways to it."""
-    for word, kind in KINDS.items():
-        ways = [loss.way for loss in LOSSES if word in (loss.counts or {})]
-        default = str(kind.default).strip('"') if kind.default else "none"
-        yield f"`{word}`", "; ".join(ways), f"`{limit_key(word)}`", default
+    for word in KINDS:
+        yield f"`{word}`", _ways(loss for loss in LOSSES if word in (loss.counts or {}))
 
 
 def _ends() -> tuple[str, str]:
     start = "These end every build: "
-    text = f"{start}{'; '.join(loss.way for loss in LOSSES if loss.error)}."
+    text = f"{start}{_ways(loss for loss in LOSSES if loss.error)}."
     return start, textwrap.fill(text, 100)
+
+
+def _ways(losses: Iterable[Loss]) -> str:
+    """Return the ways of losses, those of several examples once."""
+    return "; ".join(dict.fromkeys(loss.way for loss in losses))
 
 
 def lists() -> dict[str, str]:
@@ -41,7 +45,7 @@ def lists() -> dict[str, str]:
     )
     return dict(
         (
-            _table("| line of the report | lost are | limit | default |", _kinds()),
+            _table("| line of the report | counts |", _kinds()),
             _ends(),
             _table("| loss | demand |", demands),
         )
@@ -59,6 +63,15 @@ def _with_lists(page: str) -> str:
 def test_the_page_has_the_losses_of_the_tests() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page == _with_lists(page), "python -m tests.docs.test_losses_page"
+
+
+def test_the_page_has_the_limits_of_the_counters() -> None:
+    page = unwrapped(PAGE.read_text(encoding="utf-8"))
+    assert {word for word, kind in KINDS.items() if kind.default} == {"rejected", "nulled"}
+    assert {kind.default for kind in KINDS.values()} == {"", "1%"}
+    assert "Only `rejected` and `nulled` have a default, `1%`" in page
+    assert all(limit_key(word) == f"max_{word.replace(' ', '_')}" for word in KINDS)
+    assert "`max_` and the word of the line, such as `max_left_out`" in page
 
 
 if __name__ == "__main__":
