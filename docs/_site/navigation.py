@@ -30,9 +30,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "data": {
         TUTORIAL: ["tutorial"],
         GUIDE: [
-            *("own-columns", "overlays"),
-            *("updating", "diff", "score"),
-            "export",
+            *("own-columns", "overlays", "updating", "compare", "export"),
         ],
         REFERENCE: ["recipe", "losses", "sources/index"],
         EXPLANATION: ["bundled-dataset"],

@@ -132,7 +132,6 @@ PRESUMED = {
         script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
         variables={"GEOLOOKUP_DATASET": str(SMALL)},
     ),
-    "docs/data/diff.md": Needs(modules=("duckdb",)),
     "docs/data/export.md": Needs(
         modules=("chdb", "duckdb", "geoip2", "maxminddb"),
         programs=("psql",),
