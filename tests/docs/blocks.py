@@ -133,7 +133,7 @@ PRESUMED = {
         variables={"GEOLOOKUP_DATASET": str(SMALL)},
     ),
     "docs/data/export.md": Needs(
-        modules=("chdb", "duckdb", "geoip2", "maxminddb"),
+        modules=("chdb", "duckdb", "geoip2"),
         programs=("psql",),
         script=_MYDATA + _POSTGRESQL,
     ),
