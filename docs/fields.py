@@ -229,28 +229,28 @@ def _count(old: str) -> str:
 
 #: Columns that formats offer, in the order of the page; a meaning where the name is not plain.
 _OFFERED = """
-is_anonymous               any anonymizer
+is_anonymous
 is_proxy                   MaxMind, IPinfo: public proxy
 is_vpn
 is_tor
-is_relay                   iCloud Private Relay or similar
+is_relay                   iCloud Private Relay, …
 is_residential_proxy
-is_legitimate_proxy        of a company or ISP
+is_legitimate_proxy        of a company
 is_hosting
 is_anycast
 is_mobile
 is_satellite
-proxy_type                 VPN, TOR, DCH, PUB, …
+proxy_type
 proxy_provider
-threat                     SPAM, SCANNER, BOTNET, …
+threat
 last_seen_date             as a proxy
-last_seen_days             as a proxy
+last_seen_days
 fraud_score                0 to 99
 anonymizer_confidence      percent
 ip_risk                    0.01 to 99
 static_ip_score            0 to 99.99
 accuracy_radius            km
-metro_code                 DMA
+metro_code
 geoname_id                 most specific place
 city_geoname_id
 region_geoname_id
@@ -262,12 +262,12 @@ country_confidence
 subdivision_confidence
 city_confidence
 postal_confidence          percent each
-subdivision_2_code         without the country
+subdivision_2_code
 subdivision_2_name
-district                   or county
+district
 registered_country_code
-represented_country_code   that its users represent
-represented_country_type   military
+represented_country_code
+represented_country_type
 city_name_LANG
 region_name_LANG
 country_name_LANG
@@ -275,19 +275,19 @@ area_code                  telephone
 weather_station_name
 domain                     of the network's user
 usage_type                 in the vendor's words
-address_type               A, U, M, B: any-, uni-, multi-, broadcast
-category                   IAB19-11
+address_type               unicast, multicast, …
+category                   of the IAB
 mcc
 mnc
 mobile_brand
-asn_kind                   isp, hosting, business, …
+asn_kind                   isp, hosting, …
 asn_domain
 asn_country_code           of registration
 cloud_provider
 cloud_region
-cloud_service              or tags
+cloud_service
 rir
-rir_status                 allocated or assigned
+rir_status
 rir_date
 """
 

@@ -40,7 +40,7 @@ repository_url = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="ut
 ]["Repository"]
 #: Pages of the site that are kept elsewhere in the repository.
 repository_pages = {
-    "data/bundled-dataset": "sample_data/README.md",
+    "data/sources/bundled": "sample_data/README.md",
     "reference/changelog": "CHANGELOG.md",
 }
 

@@ -30,12 +30,9 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "data": {
         TUTORIAL: ["tutorial"],
         GUIDE: [
-            *("own-columns", "overlays"),
-            *("updating", "diff", "score"),
-            "export",
+            *("own-columns", "overlays", "updating", "compare", "export"),
         ],
         REFERENCE: ["recipe", "losses", "sources/index"],
-        EXPLANATION: ["bundled-dataset"],
     },
     "operate": {
         GUIDE: ["production", "api-keys", "stores", "mirrors", "signing"],

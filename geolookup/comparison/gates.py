@@ -159,7 +159,7 @@ def diff_metrics(own: Iterable[str] = ()) -> Metrics:
     moved = (f"{level}_moved" for level in _MOVED)
     of_fields = (f"{kind}.{path}" for path in (*COMPARED, *own) for kind in _FIELD)
     names = (*moved, *KILOMETRES, *_COVERAGE, *of_fields)
-    return Metrics(names, _FAMILIES, "docs/data/diff.md", "country_moved > 2%")
+    return Metrics(names, _FAMILIES, "docs/data/compare.md", "country_moved > 2%")
 
 
 def default_gates(own: Iterable[str] = ()) -> tuple[str, ...]:

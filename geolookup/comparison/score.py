@@ -70,7 +70,7 @@ def score_metrics(own: Iterable[str] = ()) -> Metrics:
     paths = *(field.path for field in CONTRACT.by_source_column.values()), *own
     of_fields = (f"{kind}.{path}" for path in paths for kind in KINDS)
     parts = ("ipv4", "ipv6", ALL)
-    return Metrics((*NAMES, *of_fields), parts, "docs/data/score.md", "country_agree < 95%")
+    return Metrics((*NAMES, *of_fields), parts, "docs/data/compare.md", "country_agree < 95%")
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ _NO_GATES = {
     "country_move > 2%": "did you mean 'country_moved'?",
     "ipv5.country_moved > 2%": "country_moved",
     "null_gained.citi > 2%": "no metric 'null_gained.citi'",
-    "qqqq > 1": "docs/data/diff.md",
+    "qqqq > 1": "docs/data/compare.md",
     "km_p50 > 2%": "kilometres",
     "country_moved > 2": "write a percentage",
     "country_moved > 101%": "write a percentage",

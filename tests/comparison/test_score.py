@@ -151,7 +151,7 @@ def test_a_gate_does_not_pass_unmeasured(pair: tuple[Path, Path], feed: Path) ->
         ("all.country_agree < 95%", "--traffic"),
         ("country_agrees < 95%", "did you mean 'country_agree'"),
         ("requests.country_agree < 95%", "no metric 'requests.country_agree'"),
-        ("qqqq < 1", "docs/data/score.md"),
+        ("qqqq < 1", "docs/data/compare.md"),
         ("country_agree", "write one like 'country_agree < 95%'"),
     ):
         with pytest.raises(geolookup.errors.DiffError, match="gate") as raised:

@@ -132,9 +132,8 @@ PRESUMED = {
         script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
         variables={"GEOLOOKUP_DATASET": str(SMALL)},
     ),
-    "docs/data/diff.md": Needs(modules=("duckdb",)),
     "docs/data/export.md": Needs(
-        modules=("chdb", "duckdb", "geoip2", "maxminddb"),
+        modules=("chdb", "duckdb", "geoip2"),
         programs=("psql",),
         script=_MYDATA + _POSTGRESQL,
     ),
