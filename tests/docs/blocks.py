@@ -187,8 +187,7 @@ SHOWN = {
 }
 
 _IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a network namespace"
-_OF_FIREWALLS = ("nft -c -f tv.nft", "nft -f rules.nft",
-                 "ipset restore", "iptables-restore", "nft -f changes.nft")  # fmt: skip
+_OF_FIREWALLS = ("nft -c -f tv.nft", "ipset restore", "nft -f changes.nft")
 #: Page, how the block begins, and the reason.
 NOT_RUN = (
     ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),

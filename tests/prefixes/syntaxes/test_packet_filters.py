@@ -19,7 +19,6 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.docs.blocks import blocks
-from tests.internals.prefixes import checked_names
 from tests.prefixes.syntaxes.reading import changes_text, drawn, whole_text
 
 pytestmark = pytest.mark.long
@@ -166,7 +165,6 @@ def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
         **{block.name: block.text for block in page if block.name},
         "tv.nft": whole_text("nft", OLD),
         "tv.ipset": whole_text("ipset", OLD),
-        "tv.rules": whole_text("iptables", OLD, checked_names(name="tuvalu")),
         "changes.nft": changes_text("nft", OLD, NEW),
     }
     for name, text in files.items():
