@@ -143,9 +143,13 @@ def _between(old: str, part: str, new: str, indent: str = "") -> str:
 
 
 def _contract(old: str) -> str:
-    header = "| path | short name | type | unit | meaning | example |\n|---|---|---|---|---|---|\n"
+    header = "| path | short name | type | meaning | example |\n|---|---|---|---|---|\n"
     rows = [
-        _row(f"`{info.path}`", f"`{info.short_name}`", *info[2:5], _example(info.example))
+        _row(
+            *(f"`{info.path}`", f"`{info.short_name}`"),
+            info.type + (f", {info.unit}" if info.unit else ""),
+            *(info.meaning, _example(info.example)),
+        )
         for info in display.fields()
     ]
     return _table_after(old, "return this table:", header + "".join(rows))
