@@ -19,19 +19,15 @@ from geolookup.contract import display
 from geolookup.contract.fields import (
     BOOLEAN,
     BY_SOURCE_COLUMN,
-    COUNTRY,
     FIELDS,
     GROUPS,
     LAYERS,
     LIMITS,
-    LOCATION,
-    NETWORK,
     REAL,
     STATED,
     TEXT,
     TEXTS,
     Field,
-    in_table,
     members,
 )
 from geolookup.dataset import layout
@@ -147,9 +143,13 @@ def _between(old: str, part: str, new: str, indent: str = "") -> str:
 
 
 def _contract(old: str) -> str:
-    header = "| path | short name | type | unit | meaning | example |\n|---|---|---|---|---|---|\n"
+    header = "| path | short name | type | meaning | example |\n|---|---|---|---|---|\n"
     rows = [
-        _row(f"`{info.path}`", f"`{info.short_name}`", *info[2:5], _example(info.example))
+        _row(
+            *(f"`{info.path}`", f"`{info.short_name}`"),
+            info.type + (f", {info.unit}" if info.unit else ""),
+            *(info.meaning, _example(info.example)),
+        )
         for info in display.fields()
     ]
     return _table_after(old, "return this table:", header + "".join(rows))
@@ -162,37 +162,27 @@ def _example(value: object) -> str:
 def _format(old: str) -> str:
     parts = re.split(r"(?m)^(?=### )", old)
     whole = "".join(_section_of_file(part) for part in parts)
-    for file, table in ((layout.TABLES[table], table) for table in (LOCATION, NETWORK, COUNTRY)):
-        names = " ".join(
-            f"`{field.column}`" + " (no text at all where unknown)" * field.optional
-            for field in in_table(table)
-        )
-        whole = re.sub(rf"(?m)^\| `{file}` \| `.*` \|$", f"| `{file}` | {names} |", whole)
     layers = ", ".join(f"`{layer}`" for layer in LAYERS)
     return re.sub(r"(\| `coverage` \| for each of )[^:]*:", rf"\g<1>{layers}:", whole)
 
 
 def _section_of_file(part: str) -> str:
-    """Return a section of a file with a row for each column of the layout, in its order."""
-    file = part.partition("\n")[0].removeprefix("### ")
-    columns = layout.COLUMNS.get(file)
-    if columns is None or "| column |" not in part:
+    """Return a section of a file with a line for each column of the layout; comments stay."""
+    columns = layout.COLUMNS.get(part.partition("\n")[0].removeprefix("### "))
+    before, fence, block = part.partition("```text\n")
+    if columns is None or not fence:
         return part
-    stand = dict(re.findall(r"(?m)^\| `(\w+)` \|[^|]*\| (.*?) ?\|$", part))
-    rows = [
-        _row(f"`{name}`", column.type.replace("list<item: ", "list<"), _words(file, name, stand))
+    lines, end, after = block.partition("```\n")
+    comments = dict(re.findall(r"(?m)^(\w+): \S+ {2,}(.+)$", lines))
+    types = {
+        name: f"{name}: {column.type.replace('list<item: ', 'list<')}"
         for name, column in columns.items()
-    ]
-    header = "| column | type | meaning |\n|---|---|---|\n"
-    return _table_after(part, "", header + "".join(rows))
-
-
-def _words(file: str, name: str, stand: dict[str, str]) -> str:
-    """Return the meaning of a column: its field in the contract, else the one in the page."""
-    for field in FIELDS:
-        if field.column == name and layout.TABLES[field.table] == file:
-            return f"`{field.path}`"
-    return stand.get(name, "likewise" if name in LAYERS else "")
+    }
+    width = max(map(len, types.values())) + 2
+    new = (
+        (text.ljust(width) + comments.get(name, "")).rstrip() + "\n" for name, text in types.items()
+    )
+    return "".join((before, fence, *new, end, after))
 
 
 def _recipe(old: str) -> str:

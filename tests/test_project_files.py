@@ -22,7 +22,6 @@ from tests.internals.contract import address
 from tests.internals.files import LONGEST_RECORD
 from tests.internals.filesystem import limits
 from tests.internals.http import HEAD_LIMIT
-from tests.internals.remote import web
 from tests.internals.signing import LARGEST_ENVELOPE, LARGEST_SIGNATURE, MOST_SIGNATURES, keys
 
 
@@ -39,8 +38,8 @@ THREATS = [
 
 
 def test_each_threat_has_its_protection_and_its_limit() -> None:
-    assert THREATS[0] == ["asset", "attacker", "protection", "not covered"]
-    assert [row for row in THREATS if len(row) != 4 or not all(row)] == []
+    assert THREATS[0] == ["attack", "protection", "left open"]
+    assert [row for row in THREATS if len(row) != 3 or not all(row)] == []
 
 
 def test_the_tests_of_each_threat_exist() -> None:
@@ -60,20 +59,19 @@ def test_the_limits_are_the_codes() -> None:
     for text in (
         f"| {address.LONGEST} characters |",
         f"| {limits.ALLOWED_BYTES >> 20} MiB unpacked, or {limits.ALLOWED_RATIO} times",
-        f"| {limits.ALLOWED_MEMBERS:,} |",
-        f"| {limits.ALLOWED_DIRECTORY >> 20} MiB |",
-        f"| {limits.ALLOWED_HEADER >> 20} MiB |",
-        f"| line of JSON lines of a source | {jsonlines.MAX_LINE >> 20} MiB |",
-        f"| record of CSV, of a source or a table file | {LONGEST_RECORD >> 20} MiB |",
-        f"| sources of a recipe | {MAX_SOURCES} |",
-        f"| {head.LARGEST_MANIFEST >> 20} MiB |",
-        f"| {web.LONGEST_TAG} bytes, {web.LONGEST_DATE} characters | not stored |",
-        f"| `signature.json` | {LARGEST_SIGNATURE >> 10} KiB, {MOST_SIGNATURES} signatures |",
+        f"| {limits.ALLOWED_MEMBERS:,} members; ",
+        f"; {limits.ALLOWED_DIRECTORY >> 20} MiB for the directory of a zip, ",
+        f", {limits.ALLOWED_HEADER >> 20} MiB for a header in a tar |",
+        f"| line of JSON lines, record of CSV | {jsonlines.MAX_LINE >> 20} MiB |",
+        f"; manifest {head.LARGEST_MANIFEST >> 20} MiB |",
+        f"| {LARGEST_SIGNATURE >> 10} KiB, {MOST_SIGNATURES} signatures; ",
         f"| index of a mirror | {LARGEST_ENVELOPE >> 20} MiB, {MOST_SIGNATURES} ",
-        f"| the file of a key | {keys.LARGEST_FILE >> 10} KiB |",
-        f"| {HEAD_LIMIT:,} bytes, 100 headers | 431 |",
+        f"signatures; {keys.LARGEST_FILE >> 10} KiB |",
+        f"| {HEAD_LIMIT:,} bytes, 100 headers |",
     ):
         assert text in SECURITY
+    assert jsonlines.MAX_LINE == LONGEST_RECORD
+    assert f"at most {MAX_SOURCES} sources" in _text("docs/reference/format.md")
 
 
 CONTRIBUTING = _text("CONTRIBUTING.md")

@@ -1,6 +1,6 @@
 """Internal names of `geolookup/remote` that tests use."""
 
-from geolookup.remote import Limits, Pace, TransientError, Version, transfer, web
+from geolookup.remote import Limits, Pace, TransientError, Version, transfer
 from geolookup.remote.address import Remote, location
 from geolookup.remote.cache import CacheEntry, sha256_of
 from geolookup.remote.key import Key, key_of
