@@ -140,9 +140,10 @@ def prune(
     ``keep_unpacked``, by default 2, that are not withdrawn stay folders; older ones become
     archives, STORE/archive. One that cannot become an archive stays a folder, with a warning in the
     result and in the log ``geolookup``. Engines that use a removed generation continue to answer,
-    if the system can remove mapped files; Windows cannot: close those engines first. ``dry_run``: only the generations that would go, in a result "planned".
-    Raises ValueError for both options, a number below 1 and a malformed ``keep_for``, DatasetError
-    without a store, OutputError if it cannot be written.
+    if the system can remove mapped files; Windows cannot: close those engines first.
+    ``dry_run``: only the generations that would go, in a result "planned". Raises ValueError for
+    both options, a number below 1 and a malformed ``keep_for``, DatasetError without a store,
+    OutputError if it cannot be written.
     """
     store = store_path(store)
     retention = Retention.of(keep, keep_for, keep_unpacked)
