@@ -277,7 +277,7 @@ max_memory = option(
 keep = group(
     option(
         "--keep N",
-        "Keep the N generations that were published last."
+        "Keep the newest N generations; one published with --since counts by that date."
         f" [default: {KEEP}; update: as the recipe says; publish: all]",
         click.IntRange(1),
     ),

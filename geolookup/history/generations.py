@@ -133,16 +133,17 @@ def prune(
 ) -> StoreResult:
     """Remove old generations of a store, by default the user's; return what was done.
 
-    ``keep`` is the number of generations to keep, the last published; by default 2. Or ``keep_for``
-    (a timedelta, a number of days, or "52w", "1y") keeps those that were in force within that time,
-    and never fewer than two. The current generation is always kept, and the one before it unless
-    ``keep`` is 1. Of the kept ones the last ``keep_unpacked``, by default 2, that are not withdrawn
-    stay folders; older ones become archives, STORE/archive. One that cannot become an archive stays
-    a folder, with a warning in the result and in the log ``geolookup``. Engines that use a removed
-    generation continue to answer, if the system can remove mapped files; Windows cannot: close
-    those engines first. ``dry_run``: only the generations that would go, in a result "planned".
-    Raises ValueError for both options, a number below 1 and a malformed ``keep_for``, DatasetError
-    without a store, OutputError if it cannot be written.
+    ``keep`` is the number of newest generations to keep, by default 2; one that was published with
+    ``since`` counts by that date. Or ``keep_for`` (a timedelta, a number of days, or "52w", "1y")
+    keeps those that were in force within that time, and never fewer than two. The current
+    generation is always kept, and the one before it unless ``keep`` is 1. Of the kept ones the last
+    ``keep_unpacked``, by default 2, that are not withdrawn stay folders; older ones become
+    archives, STORE/archive. One that cannot become an archive stays a folder, with a warning in the
+    result and in the log ``geolookup``. Engines that use a removed generation continue to answer,
+    if the system can remove mapped files; Windows cannot: close those engines first.
+    ``dry_run``: only the generations that would go, in a result "planned". Raises ValueError for
+    both options, a number below 1 and a malformed ``keep_for``, DatasetError without a store,
+    OutputError if it cannot be written.
     """
     store = store_path(store)
     retention = Retention.of(keep, keep_for, keep_unpacked)

@@ -157,11 +157,11 @@ def with_generation(
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The ``keep`` generations that were published last, or those in force within ``keep_for``.
+    """The newest ``keep`` generations, or those in force within ``keep_for``.
 
-    With ``keep_for``, the one in force at its begin is kept too, and never fewer than two. ``keep``
-    None: all. ``unpacked`` is the number of generations that stay folders; older ones become
-    archives.
+    One that was put into the past counts by its time in force. With ``keep_for``, the one in force
+    at its begin is kept too, and never fewer than two. ``keep`` None: all. ``unpacked`` is the
+    number of generations that stay folders; older ones become archives.
     """
 
     keep: int | None = KEEP
