@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -53,7 +52,7 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
             yield Offer("unchanged" if current == index.current else "planned")
         else:
             with _fetch_generation(job, mirror, index, folder) as incoming:
-                newest = replace(incoming, signature=index.signature or incoming.signature)
+                newest = incoming.with_signature(index.signature)
                 yield Offer("published", newest, members, withdrawn=index.withdrawn)
     except BaseException:
         # With the ETag of a refused index, a server could answer "not modified" for ever.
@@ -64,7 +63,7 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
 
 def _current(store: Path) -> str | None:
     """Return the current generation of a store; None if it has none, or lost its files."""
-    current = pointer.current_of(store)
+    current = pointer.read(store).current
     return current if current and pointer.is_unpacked(store, current) else None
 
 
