@@ -169,9 +169,7 @@ def latest_serial(path: str | os.PathLike[str]) -> int:
 
     latest = serial_in(path)
     for generation in (entry.generation for entry in pointer.read(path).published):
-        if pointer.is_unpacked(path, generation):
-            latest = max(latest, serial_in(pointer.folder_of(path, generation)))
-            continue
+        latest = max(latest, serial_in(pointer.folder_of(path, generation)))  # 0 for an archive
         archive = Path(pointer.archive_of(path, generation))
         with suppress(DatasetError), open_archive(archive) as (head, _):
             if head.signature is not None:
