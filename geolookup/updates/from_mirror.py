@@ -31,7 +31,9 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
         path, size = mirror.fetch_index(folder)
         text = path.read_bytes()
     job.count(downloaded=size)
-    digest, current = hashlib.sha256(text).hexdigest(), _current(job.store)
+    digest, current = hashlib.sha256(text).hexdigest(), pointer.read(job.store).current
+    if current is not None and not pointer.is_unpacked(job.store, current):
+        current = None  # it lost its files
     # The same bytes as those that were followed last: no signature needs to be checked again.
     is_followed = current is not None and digest == before.index
     if is_followed and not has_expired(before.expires_at, datetime.now(UTC)):
@@ -59,12 +61,6 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
         forget(folder, "index")
         raise
     forget(folder, "archives")
-
-
-def _current(store: Path) -> str | None:
-    """Return the current generation of a store; None if it has none, or lost its files."""
-    current = pointer.read(store).current
-    return current if current and pointer.is_unpacked(store, current) else None
 
 
 @contextmanager
