@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,8 @@ from geolookup.archives.head import Head
 from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import write_archive
 from geolookup.errors import OutputError
-from geolookup.filesystem import atomic
+from geolookup.filesystem import ReadErrors, atomic
+from geolookup.filesystem.copying import copy_file
 from geolookup.filesystem.locks import hold_lock, sweep, temporary_folder
 from geolookup.mirrors.index import ARCHIVES, INDEX, File
 from geolookup.store import pointer
@@ -67,7 +67,10 @@ def archive_file(store: Path, head: Head, folder: Path) -> File:
         if pointer.is_unpacked(store, generation):
             write_archive(archive, Path(pointer.folder_of(store, generation)), head)
         else:
-            shutil.copyfile(pointer.archive_of(store, generation), archive)
+            source = Path(pointer.archive_of(store, generation))
+            with ReadErrors(source):  # it may have been pruned
+                size = source.stat().st_size
+            copy_file(source, archive, size)
         sha256 = _sha256(archive)
         path = f"{ARCHIVES}/{generation}.{sha256[:_DIGITS]}{SUFFIX}"
         file = File(path, archive.stat().st_size, sha256)
