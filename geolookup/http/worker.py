@@ -7,8 +7,8 @@ import logging
 import os
 import signal
 import sys
-from datetime import UTC, datetime, time
 from asyncio import AbstractEventLoop
+from datetime import UTC, datetime, time
 from threading import Thread
 
 import geolookup
