@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
@@ -277,14 +277,16 @@ def test_an_error_of_arguments_names_the_public_class(sample: geolookup.Engine) 
 
 @pytest.mark.parametrize("name", ["location.country_code", "country_code", "country"])
 def test_every_call_takes_every_name_of_a_field(
-    sample: geolookup.Engine, tmp_path: Path, name: str
+    sample: geolookup.Engine,
+    tmp_path: Path,
+    name: Literal["location.country_code", "country_code", "country"],
 ) -> None:
     ip, networks, column = "8.8.8.8", [ip_network("8.8.8.0/24")], "location_country_code"
     assert (sample.get(ip, name), sample.get(ip, name, "asn")) == ("US", ("US", 15169))
     assert sample.get_many([ip], name) == ["US"]
     assert sample.enrich(pa.table({"ip": [ip]}), name).column_names == ["ip", column]
     assert [*sample.prefixes({name: "US"}, within="8.8.8.0/24")] == networks
-    [(_, values)] = sample.prefixes(f"{name}=US", within="8.8.8.0/24", by=[name])
+    [(_, values)] = sample.prefixes(f"{name}=US", within="8.8.8.0/24", by=name)
     assert values == ("US",)
     sample.export(tmp_path / "a.csv", fields=[name])
     assert column in (tmp_path / "a.csv").read_text(encoding="utf-8")
