@@ -286,7 +286,7 @@ def test_every_call_takes_every_name_of_a_field(
     assert sample.get_many([ip], name) == ["US"]
     assert sample.enrich(pa.table({"ip": [ip]}), name).column_names == ["ip", column]
     assert [*sample.prefixes({name: "US"}, within="8.8.8.0/24")] == networks
-    [(_, values)] = sample.prefixes(f"{name}=US", within="8.8.8.0/24", by=name)
+    [(_, values)] = sample.prefixes(f"{name}=US", within="8.8.8.0/24", by=(name,))
     assert values == ("US",)
     sample.export(tmp_path / "a.csv", fields=[name])
     assert column in (tmp_path / "a.csv").read_text(encoding="utf-8")
