@@ -48,9 +48,11 @@ def numbered(count: int) -> list[dict[str, Any]]:
 
 
 def test_a_name_of_the_contract_is_no_name_of_a_column() -> None:
-    for name in (*NAMES, "network", "own", "json", "first", "A", "a b", ""):
+    for name in (*NAMES, "network", "own", "json", "first", "A", "a b", "", "1a", "_a", "a" * 64):
         with pytest.raises(ValueError, match="; "):
             own_schema([{"name": name, "type": "text"}])
+    for name in ("a_1", "a" * 63):
+        assert own_schema([{"name": name, "type": "text"}]).own[0].path == f"own.{name}"
 
 
 @pytest.mark.parametrize(

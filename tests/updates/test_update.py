@@ -195,3 +195,19 @@ def test_a_lost_column_is_refused_without_any_gate_of_the_recipe(
     recipe.write_text(f"{text}[update]\nfail_if = []\n", encoding="utf-8")
     result = geolookup.update(recipe)
     assert (result.state, result.gates) == ("published", [])
+
+
+def test_the_default_gates_end_at_a_twentieth_and_a_tenth(store: Path, tmp_path: Path) -> None:
+    rows = tmp_path / "a.csv"
+
+    def updated(count: int, systems: int) -> str:
+        cells = ("FR,64501" if at < systems else "FR," for at in range(count))
+        lines = (f"8.0.{at}.0/24,{line}\n" for at, line in enumerate(cells))
+        rows.write_text("network,country_code,asn\n" + "".join(lines), encoding="utf-8")
+        return geolookup.update(rows).state
+
+    assert [updated(100, 100), updated(100, 90), updated(95, 90)] == ["published"] * 3
+    with pytest.raises(UpdateError, match=r"coverage_lost is 5\.26"):
+        updated(90, 90)
+    with pytest.raises(UpdateError, match=r"null_gained\.network\.asn is 11\.1"):
+        updated(95, 80)
