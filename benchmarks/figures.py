@@ -64,8 +64,8 @@ _START = "start to first answer, over bare"
 CLAIMS = (
     Claim(
         "README.md",
-        "in about {} ns as JSON",
-        (("peers", _ONE, who.JSON, _ANY, 1, 0),),
+        "in about {} µs as JSON",
+        (("peers", _ONE, who.JSON, _ANY, 1000, 1),),
     ),
     Claim(
         "README.md",
