@@ -7,6 +7,7 @@ dictionary is rendered once, and its texts are taken by index.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -120,27 +121,21 @@ def _cells(column: pa.Array, mark: bytes, end: bytes) -> pa.Array:
 def _quoted(texts: pa.Array, mark: bytes) -> pa.Array:
     """Return texts in quotes if they must be."""
     data = bytes_of(texts).to_pybytes()
-    special = [byte for byte in (b'"', b"\n", b"\r", mark) if byte in data]
-    if not special and pc.min(pc.binary_length(texts)).as_py() != 0:
+    has_special = any(byte in data for byte in (b'"', b"\n", b"\r", mark))
+    if not has_special and pc.min(pc.binary_length(texts)).as_py() != 0:
         return texts
     if len(texts[:_SAMPLE].unique()) < _SAMPLE // 2:
         encoded = texts.dictionary_encode()
-        return _in_quotes(encoded.dictionary, special).take(encoded.indices)
-    return _in_quotes(texts, special)
+        return _in_quotes(encoded.dictionary, mark).take(encoded.indices)
+    return _in_quotes(texts, mark)
 
 
-def _in_quotes(texts: pa.Array, special: list[bytes]) -> pa.Array:
+def _in_quotes(texts: pa.Array, mark: bytes) -> pa.Array:
     """Return texts in quotes if they are empty or have a special byte."""
-    bounds, data = bounds_of(texts), np.frombuffer(bytes_of(texts), np.uint8)
-    must = np.asarray(texts.is_valid()) & (bounds[1:] == bounds[:-1])
-    for byte in special:
-        places = np.flatnonzero(data == ord(byte)) + bounds[0]
-        must[np.searchsorted(bounds, places, side="right") - 1] = True
-    if not must.any():
-        return texts
-    mask = pa.array(must)
-    quoted = join(b'"', pc.replace_substring(texts.filter(mask), b'"', b'""'), b'"')
-    return pc.replace_with_mask(texts, mask, quoted)
+    special = rf'["\n\r{re.escape(mark.decode())}]|^$'
+    must = pc.match_substring_regex(texts, special).fill_null(False)
+    quoted = join(b'"', pc.replace_substring(texts.filter(must), b'"', b'""'), b'"')
+    return pc.replace_with_mask(texts, must, quoted)
 
 
 def cell_texts(array: pa.Array) -> pa.Array:
