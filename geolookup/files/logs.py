@@ -150,7 +150,7 @@ def _split_at(mark: str, count: int, texts: pa.Array, **how: Any) -> tuple[list[
     return pieces, np.asarray(is_whole)
 
 
-def _placed(fields: _Fields, is_whole: Bools, usual: Bools) -> tuple[_Fields, Bools]:
+def _fields_by_line(fields: _Fields, is_whole: Bools, usual: Bools) -> tuple[_Fields, Bools]:
     """Return fields of whole lines as fields of n lines, and the lines that are not usual: null."""
     others = ~is_whole
     others[is_whole] = ~usual
@@ -175,7 +175,7 @@ def _split_shape(shape: str, texts: pa.Array, names: Container[str]) -> _Fields:
             groups = _match(f"(?s)^{part}$", piece, names)
             fields |= _members(groups)
             usual &= np.asarray(groups.is_valid())
-    fields, others = _placed(fields, is_whole, usual)
+    fields, others = _fields_by_line(fields, is_whole, usual)
     if not others.any():
         return fields
     mask = pa.array(others)
@@ -203,7 +203,7 @@ def _w3c(header: bytes, sample: pa.Array) -> tuple[list[str], _Split]:
         usual = np.ones(len(pieces[0]), bool)
         for name in fields.keys() & _W3C_FORMS:
             usual &= np.asarray(pc.match_substring_regex(fields[name], _W3C_FORMS[name]))
-        return _placed(fields, is_whole, usual)[0]
+        return _fields_by_line(fields, is_whole, usual)[0]
 
     return names, split
 
