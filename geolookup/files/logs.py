@@ -92,7 +92,7 @@ def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None
     header = next((line for line in sample.to_pylist() if line.startswith(_FIELDS)), None)
     split: _Split
     if shape is None and header is not None:
-        names, split = _w3c(header, sample)
+        names, split = _w3c(header)
     else:
         shape, header = shape or _shape_of(sample, options.name), None
         pattern = _LINE if shape == LINES else SHAPES[shape]
@@ -187,17 +187,17 @@ def _split_line(texts: pa.Array, names: Container[str]) -> _Fields:
     return _members(_match(_LINE, texts, names))
 
 
-def _w3c(header: bytes, sample: pa.Array) -> tuple[list[str], _Split]:
+def _w3c(header: bytes) -> tuple[list[str], _Split]:
     """Return the fields that a header of the W3C extended format names, and what splits lines."""
     words = header.removeprefix(_FIELDS).decode("utf-8", "replace").split()
     # Old versions of IIS write the date only before the lines.
     ours = _W3C_NAMES if "date" in words else {**_W3C_NAMES, TIME: "time of day"}
     names = [ours.get(name, name) for name in words]
-    records = [line for line in sample.to_pylist() if not line.startswith(_DIRECTIVE)]
-    # CloudFront writes tabs, IIS blanks.
-    mark = "\t" if sum(b"\t" in line for line in records) * 2 > len(records) else " "
 
     def split(texts: pa.Array, _names: Container[str]) -> _Fields:
+        # CloudFront writes tabs, IIS blanks.
+        has_tab = pc.match_substring(texts[:_SAMPLE], "\t")
+        mark = "\t" if has_tab.true_count * 2 > len(has_tab) else " "
         pieces, is_whole = _split_at(mark, len(names), texts)
         fields = dict(zip(names, pieces, strict=True))
         usual = np.ones(len(pieces[0]), bool)
