@@ -7,7 +7,6 @@ dictionary is rendered once, and its texts are taken by index.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -121,19 +120,21 @@ def _cells(column: pa.Array, mark: bytes, end: bytes) -> pa.Array:
 def _quoted(texts: pa.Array, mark: bytes) -> pa.Array:
     """Return texts in quotes if they must be."""
     data = bytes_of(texts).to_pybytes()
-    has_special = any(byte in data for byte in (b'"', b"\n", b"\r", mark))
-    if not has_special and pc.min(pc.binary_length(texts)).as_py() != 0:
+    special = [byte for byte in (b'"', b"\n", b"\r", mark) if byte in data]
+    if not special and pc.min(pc.binary_length(texts)).as_py() != 0:
         return texts
     if len(texts[:_SAMPLE].unique()) < _SAMPLE // 2:
         encoded = texts.dictionary_encode()
-        return _in_quotes(encoded.dictionary, mark).take(encoded.indices)
-    return _in_quotes(texts, mark)
+        return _in_quotes(encoded.dictionary, special).take(encoded.indices)
+    return _in_quotes(texts, special)
 
 
-def _in_quotes(texts: pa.Array, mark: bytes) -> pa.Array:
+def _in_quotes(texts: pa.Array, special: list[bytes]) -> pa.Array:
     """Return texts in quotes if they are empty or have a special byte."""
-    special = rf'["\n\r{re.escape(mark.decode())}]|^$'
-    must = pc.match_substring_regex(texts, special).fill_null(False)
+    must = pc.equal(texts, b"")
+    for byte in special:
+        must = pc.or_(must, pc.match_substring(texts, byte))
+    must = must.fill_null(False)
     quoted = join(b'"', pc.replace_substring(texts.filter(must), b'"', b'""'), b'"')
     return pc.replace_with_mask(texts, must, quoted)
 
