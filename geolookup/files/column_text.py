@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.dataset.intervals import I64
 from geolookup.tables.locate import is_text
 
 _BYTES = pa.large_binary()
@@ -31,18 +30,13 @@ def join(*parts: pa.Array | bytes, delimiter: bytes = b"") -> pa.Array:
     )
 
 
-def bounds_of(texts: pa.Array) -> I64:
-    """Return the n + 1 bounds of n texts in their buffer, without a copy."""
-    offsets = texts.buffers()[1] or bytes(8)  # an array without items may lack the buffer
-    return np.frombuffer(offsets, np.int64, len(texts) + 1, texts.offset * 8)
-
-
 def bytes_of(texts: pa.Array) -> pa.Buffer:
     """Return the texts of a column without nulls as one buffer, without a copy."""
     # Texts 1 and 2 of "abc", whose offsets are 0 1 2 3, are the bytes from 1 to 3.
-    bounds = bounds_of(texts)
-    data = texts.buffers()[2] or pa.py_buffer(b"")
-    return data.slice(bounds[0], bounds[-1] - bounds[0])
+    _, offsets, data = texts.buffers()
+    # An array without items may lack the buffers.
+    bounds = np.frombuffer(offsets or bytes(8), np.int64, len(texts) + 1, texts.offset * 8)
+    return (data or pa.py_buffer(b"")).slice(bounds[0], bounds[-1] - bounds[0])
 
 
 class TextSink:
