@@ -42,18 +42,17 @@ def bytes_of(texts: pa.Array) -> pa.Buffer:
 class TextSink:
     """Writes rows as lines.
 
-    ``tails`` returns columns of texts, in order the ends of the lines, of new columns; ``mark``
-    joins them. ``lines`` returns whole lines of the other columns and these texts.
+    ``tails`` returns the ends of lines, of new columns. ``lines`` returns whole lines, of the other
+    columns and these ends; None: there are no new columns.
     """
 
     def __init__(
         self,
         stream: Any,
-        tails: Callable[[list[pa.Array]], list[pa.Array]],
-        lines: Callable[[list[pa.Array], list[pa.Array]], pa.Array],
-        mark: bytes,
+        tails: Callable[[list[pa.Array]], pa.Array],
+        lines: Callable[[list[pa.Array], pa.Array | None], pa.Array],
     ) -> None:
-        self._stream, self._tails, self._lines, self._mark = stream, tails, lines, mark
+        self._stream, self._tails, self._lines = stream, tails, lines
 
     def render(
         self,
@@ -65,9 +64,9 @@ class TextSink:
 
         ``rows`` are the rows in ``new`` of the rows of the batch; None: the same rows.
         """
-        tails = [] if new is None else self._tails(new.columns)
-        if rows is not None:
-            tails = [join(*tails, delimiter=self._mark).take(rows)]
+        tails = None if new is None else self._tails(new.columns)
+        if tails is not None and rows is not None:
+            tails = tails.take(rows)
         return bytes_of(self._lines(batch.columns, tails))
 
     def write(self, rendered: pa.Buffer) -> None:
@@ -78,24 +77,16 @@ class TextSink:
         """Do nothing: every row is written."""
 
 
-def joined_cells(columns: Sequence[pa.Array], delimiter: str) -> pa.Array:
-    """Return n rows of CSV without line ends."""
-    return join(*cells_of(columns, delimiter), delimiter=delimiter.encode())
+def joined_cells(columns: Sequence[pa.Array], delimiter: str, end: bytes = b"") -> pa.Array:
+    """Return n rows of CSV, each with ``end``; null is an empty cell, an empty text ``""``."""
+    mark, ends = delimiter.encode(), [b""] * (len(columns) - 1) + [end]
+    pairs = zip(columns, ends, strict=bool(columns))
+    return join(*(_cells(column, mark, end) for column, end in pairs), delimiter=mark)
 
 
 def header_line(names: Sequence[str], delimiter: str) -> bytes:
     """Return names as a line of CSV."""
-    cells = joined_cells([pa.array([name]) for name in names], delimiter)
-    return bytes(cells[0].as_py()) + b"\n"
-
-
-def cells_of(columns: Sequence[pa.Array], delimiter: str, end: bytes = b"") -> list[pa.Array]:
-    """Return columns as cells of CSV: null is an empty cell, an empty text is ``""``.
-
-    The cells of the last column have ``end`` after them.
-    """
-    mark, ends = delimiter.encode(), [b""] * (len(columns) - 1) + [end]
-    return [_cells(column, mark, end) for column, end in zip(columns, ends, strict=bool(columns))]
+    return bytes(joined_cells([pa.array([name]) for name in names], delimiter, b"\n")[0].as_py())
 
 
 def _cells(column: pa.Array, mark: bytes, end: bytes) -> pa.Array:

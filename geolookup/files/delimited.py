@@ -22,7 +22,7 @@ from pyarrow import csv as arrow_csv
 
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.column_text import TextSink, cells_of, header_line, join, joined_cells
+from geolookup.files.column_text import TextSink, header_line, join, joined_cells
 from geolookup.files.lines import BLOCK, lines_in
 from geolookup.files.row_streams import (
     LINE,
@@ -47,20 +47,20 @@ def write_delimited(
 ) -> TextSink:
     """Return a sink of lines; cells are appended to whole lines. A header is written at once."""
     delimiter = options.delimiter or delimiter
-    mark = delimiter.encode()
     first = schema.names.index(LINE) + 1 if LINE in schema.names else 0
     if options.header:
         stream.write(header_line([*options.names, *schema.names[first:]], delimiter))
 
-    def tails(columns: list[pa.Array]) -> list[pa.Array]:
-        return cells_of(columns, delimiter, b"\n")
+    def tails(columns: list[pa.Array]) -> pa.Array:
+        return joined_cells(columns, delimiter, b"\n")
 
-    def lines(columns: list[pa.Array], tails: list[pa.Array]) -> pa.Array:
-        end = b"" if tails else b"\n"
-        own = columns[first - 1 : first] if first else cells_of(columns, delimiter, end)
-        return join(*own, *tails, delimiter=mark)
+    def lines(columns: list[pa.Array], tails: pa.Array | None) -> pa.Array:
+        if tails is None:
+            return joined_cells(columns, delimiter, b"\n")
+        own = columns[first - 1] if first else joined_cells(columns, delimiter)
+        return join(own, tails, delimiter=delimiter.encode())
 
-    return TextSink(stream, tails, lines, mark)
+    return TextSink(stream, tails, lines)
 
 
 def read_delimited(stream: InputStream, options: ReadOptions, delimiter: str) -> Rows:

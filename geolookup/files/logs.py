@@ -13,7 +13,6 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -141,9 +140,11 @@ def _members(groups: pa.StructArray) -> _Fields:
     return {group.name: pc.struct_field(groups, group.name) for group in groups.type}
 
 
-def _split_at(mark: str, count: int, texts: pa.Array, **how: Any) -> tuple[list[pa.Array], Bools]:
+def _split_at(
+    mark: str, count: int, texts: pa.Array, max_splits: int | None = None
+) -> tuple[list[pa.Array], Bools]:
     """Return the pieces between marks of the texts that have so many, and which texts these are."""
-    lists = pc.split_pattern(texts, mark, **how)
+    lists = pc.split_pattern(texts, mark, max_splits=max_splits)
     is_whole = pc.equal(pc.list_value_length(lists), count)
     flat = lists.filter(is_whole).flatten()
     pieces = [flat.take(pa.array(np.arange(at, len(flat), count))) for at in range(count)]
@@ -165,7 +166,7 @@ def _split_shape(shape: str, texts: pa.Array, names: Container[str]) -> _Fields:
     # 8.8.8.8 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 2326 "-" "curl/8.5.0"
     #                                        0 1              2          3 4 5          6
     parts = _PARTS[shape]
-    pieces, is_whole = _split_at('"', len(parts), texts, max_splits=len(parts) - 1)
+    pieces, is_whole = _split_at('"', len(parts), texts, len(parts) - 1)
     fields, usual = _Fields(), np.ones(len(pieces[0]), bool)
     for at, (part, piece) in enumerate(zip(parts, pieces, strict=True)):
         if at % 2:
