@@ -66,7 +66,7 @@ _addresses = options.group(
 def enrich(source: str, output: str, dataset: str | None, force: bool, **values: Any) -> None:
     """Copy INPUT and add columns of answers. INPUT is a file, or - for standard input.
 
-    Reads and writes CSV, TSV, JSON lines and Parquet, also compressed (.gz, .bz2,
+    Reads and writes CSV, TSV, JSON lines and Parquet, also compressed (.gz, .bz2, .xz,
     .zst), and reads logs of web servers (.log). Existing columns keep their names, types and
     values. An output is written completely or not at all. For --local-time-at and --as-of, a
     value that begins with a digit is an instant, any other one is a column.

@@ -52,7 +52,7 @@ def annotate(source: str, template: str, color: bool, dataset: str | None) -> No
     """Write FILE, any text, with a tag in brackets after each of its addresses.
 
     Without FILE, or for -, read standard input, and write each part as it arrives. FILE may be
-    compressed (.gz, .bz2, .zst). Only tags are added; no other byte changes. An unknown
+    compressed (.gz, .bz2, .xz, .zst). Only tags are added; no other byte changes. An unknown
     value is written as -. The tag of an unknown address is [unknown], of a private one
     [private]. --template has fields that a dataset stores; {{ and }} are braces.
 
@@ -86,7 +86,7 @@ def _encode(tag: str, *, color: bool) -> bytes:
 def grep(source: str, dataset: str | None, color: bool, count: bool, **values: Any) -> None:
     """Write the lines of FILE, any text, with an address that meets all conditions.
 
-    Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .zst).
+    Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .xz, .zst).
     A condition is one of `geolookup prefixes`: country=AT,DE, asn>=64512, city^=San,
     location~48.2,16.4,50km, isp=null. A private address meets none, unless a condition names
     an own column and own columns are known for it. Exits with 0 if a line was kept, 1 if

@@ -8,6 +8,7 @@ from __future__ import annotations
 import bz2
 import errno
 import gzip
+import lzma
 import os
 import shutil
 import sys
@@ -184,5 +185,6 @@ _COMPRESSORS: dict[str | None, Callable[[Any], Any]] = {
     None: nullcontext,
     ".gz": _gzip,
     ".bz2": partial(bz2.BZ2File, mode="wb"),
+    ".xz": partial(lzma.LZMAFile, mode="wb"),
     ".zst": _zstandard,
 }

@@ -28,6 +28,7 @@ class Kind(NamedTuple):
 
 GZIP = Kind("gzip", "give its name the ending .gz, or unpack it", (".gz", ".tgz"))
 BZIP2 = Kind("bzip2", "give its name the ending .bz2, or unpack it", (".bz2", ".tbz2"))
+XZ = Kind("xz", "give its name the ending .xz, or unpack it", (".xz", ".txz"))
 ZSTANDARD = Kind("Zstandard", "give its name the ending .zst, or unpack it", (".zst",))
 ZIP = Kind("a zip archive", "give its name the ending .zip, or unpack it", (".zip",))
 TAR = Kind("a tar archive", "compress it as .tar.gz, or unpack it", (".tar",))
@@ -41,7 +42,7 @@ _UTF16, _UTF32 = (Kind(name, "convert it to UTF-8") for name in ("UTF-16", "UTF-
 _MARKS = {
     GZIP: rb"\x1f\x8b",
     BZIP2: rb".{4}1AY&SY",
-    Kind("xz", "unpack it", (".xz", ".txz")): rb"\xfd7zXZ\0",
+    XZ: rb"\xfd7zXZ\0",
     ZSTANDARD: rb"\x28\xb5\x2f\xfd",
     ZIP: rb"PK(?:\x03\x04|\x05\x06)",
     Kind("7-Zip", "unpack it", (".7z",)): rb"7z\xbc\xaf\x27\x1c",

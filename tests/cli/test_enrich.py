@@ -35,7 +35,7 @@ def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
         line = done.stderr.decode().splitlines()[-1]
         assert line.startswith("10 rows, 5 located, 0 unknown, 4 invalid, 1 private in ")
 
-    for suffix in (".gz", ".bz2", ".zst"):  # the first bytes show the compression
+    for suffix in (".gz", ".bz2", ".xz", ".zst"):  # the first bytes show the compression
         args = ("-", "-o", "-", "--input-format", "csv", "-f", "country")
         done = pipe("enrich", *args, data=tables.packed(b"ip\n8.8.8.8\n", suffix))
         assert done.stdout == b"ip,location_country_code\n8.8.8.8,US\n", suffix

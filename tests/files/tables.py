@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ def _answer(data: Any) -> dict[str, Any]:
 _PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
+    ".xz": lzma.compress,
     ".zst": lambda data: bytes(pa.Codec("zstd").compress(data, asbytes=True)),
 }
 

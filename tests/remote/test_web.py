@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import lzma
 import random
 import socket
 from dataclasses import replace
@@ -49,6 +50,7 @@ GOOD = TEXTS | {
     "mmdb": random.Random(1).randbytes(200_000) + b"\xab\xcd\xefMaxMind.com" + bytes(120_000),
     "parquet": as_parquet([{"network": "8.8.8.0/24"}]),
     "tgz": tarred({"a.csv": ROWS}),
+    "xz": lzma.compress(ROWS),
     "zip": zipped({"a.csv": ROWS}),
     "zst": zstd(ROWS.decode()),
 }
@@ -157,7 +159,7 @@ BAD = {name: ("a.csv", *bad) for name, bad in BAD_TEXTS.items()} | {
     "half zip": ("a.zip", file(GOOD["zip"][:-30]), "or damaged (File is not a zip file)"),
     "bad zip": ("a.zip", file(GOOD["zip"].replace(b"a.csv", b"b.csv", 1)), "or damaged ("),
 }
-for suffix in ("csv.gz", "csv.bz2", "csv.zst", "parquet", "zip"):
+for suffix in ("csv.gz", "csv.bz2", "csv.xz", "csv.zst", "parquet", "zip"):
     text = f"the content is not a whole .{suffix.removeprefix('csv.')} file; the key or"
     BAD[f"no {suffix}"] = (f"a.{suffix}", file(ROWS), text)
 for suffix in GOOD.keys() - TEXTS.keys():

@@ -222,8 +222,8 @@ def test_a_file_of_another_kind(tmp_path: Path, name: str) -> None:
 
 
 def test_another_kind_than_the_name_says(tmp_path: Path) -> None:
-    kinds = {".gz": "gzip", "zip": "zip", "tgz": "gzip"}
-    for name in ("a.csv.gz", "a.csv.bz2", "a.zst", "a.zip", "a.tgz"):
+    kinds = {".gz": "gzip", ".xz": "xz", "zip": "zip", "tgz": "gzip"}
+    for name in ("a.csv.gz", "a.csv.xz", "a.csv.bz2", "a.zst", "a.zip", "a.tgz"):
         for kind in ("HTML", "Parquet", "gzip", "zip", "xz", "PDF", "SQLite"):
             if kinds.get(name[-3:]) == kind:
                 continue

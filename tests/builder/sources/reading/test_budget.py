@@ -160,7 +160,7 @@ def test_memory_follows_what_is_read(tmp_path: Path) -> None:
         assert len(stream.read(1 << 16)) == 1 << 16
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 4 << 20
+    assert peak < 16 << 20  # the dictionary of LZMA takes 8 MiB
 
 
 def packed(info: tarfile.TarInfo, data: bytes = b"") -> bytes:
