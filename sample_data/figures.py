@@ -53,8 +53,8 @@ def figures_text(data: Path) -> str:
         _scores(compared),
         _known(),
         _drawn(),
-        _agreement(data),
         changed,
+        _agreement(data),
     )
     return "\n".join(line for part in parts for line in (*part, ""))
 
