@@ -98,6 +98,11 @@ CLAIMS = (
         (("peers", _ONE, f"{who.DICT}, Python kernel", _ANY, 1000, 0),),
     ),
     Claim(
+        "docs/use/history.md",
+        "about {} times the time",
+        (("past", "past", "enrich as of each row's time / enrich", "is", 1, 0),),
+    ),
+    Claim(
         "docs/use/tables.md",
         "about {} ns a row for one field on one core, {} ns on two",
         (
