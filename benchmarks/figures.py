@@ -98,9 +98,26 @@ CLAIMS = (
         (("peers", _ONE, f"{who.DICT}, Python kernel", _ANY, 1000, 0),),
     ),
     Claim(
+        "docs/use/history.md",
+        "about {} times the time",
+        (("past", "past", "enrich as of each row's time / enrich", "is", 1, 0),),
+    ),
+    Claim(
         "docs/use/tables.md",
-        "about {} ns a row for one field",
-        (("tables", "ns per row, one thread", who.OWN_ONE, "IPv4", 1, 0),),
+        "about {} ns a row for one field on one core, {} ns on two",
+        (
+            ("tables", "ns per row, one thread", who.OWN_ONE, "IPv4", 1, 0),
+            ("tables", "ns per row, two threads", who.OWN_ONE, "IPv4", 1, 0),
+        ),
+    ),
+    Claim(
+        "docs/reference/benchmarks.md",
+        "a second: {} million of a CSV of 3 columns, {} million of a log, {} million of a Parquet",
+        (
+            ("tables", "whole files", "CSV of 3 columns, one field", "M rows/s", 1, 1),
+            ("tables", "whole files", "log to CSV, one field", "M rows/s", 1, 1),
+            ("tables", "whole files", "Parquet, one field", "M rows/s", 1, 1),
+        ),
     ),
     Claim(
         "docs/concepts/store.md",
