@@ -331,7 +331,9 @@ def check_demands(
         if not is_met:
             unmet.append(f"{demand} of {name}: found {observed}")
     if unmet:
-        remedy = f"fetch the file again, or correct the {'demand' if len(unmet) == 1 else 'demands'}"
+        remedy = (
+            f"fetch the file again, or correct the {'demand' if len(unmet) == 1 else 'demands'}"
+        )
         raise BuildError(spec.recipe, "; also ".join(unmet), remedy=remedy)
 
 
