@@ -331,9 +331,7 @@ def check_demands(
         if not is_met:
             unmet.append(f"{demand} of {name}: found {observed}")
     if unmet:
-        remedy = (
-            f"fetch the file again, or correct the {'demand' if len(unmet) == 1 else 'demands'}"
-        )
+        remedy = "fetch the file again, or correct the demand" + "s" * (len(unmet) > 1)
         raise BuildError(spec.recipe, "; also ".join(unmet), remedy=remedy)
 
 
