@@ -1,6 +1,6 @@
 """Every way to lose a value: where it is counted, and what ends the build above a limit.
 
-docs/data/losses.md has ``LOSSES`` and ``DEMANDS`` too: ``tests/docs/test_losses_page.py``.
+docs/data/losses.md has ``LOSSES`` too: ``tests/docs/test_losses_page.py``.
 """
 
 from __future__ import annotations

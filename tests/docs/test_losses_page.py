@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 
-from tests.builder.test_losses import DEMANDS, LOSSES, Loss
+from tests.builder.test_losses import LOSSES, Loss
 from tests.conftest import ROOT
 from tests.docs.blocks import unwrapped
 from tests.internals.builder import KINDS, limit_key
@@ -50,14 +50,10 @@ def _ways(losses: Iterable[Loss]) -> str:
 
 def lists() -> dict[str, str]:
     """Return the lists by their first words."""
-    demands = (
-        (way, f"`{lines or after.splitlines()[-1]}`") for way, (lines, after, _) in DEMANDS.items()
-    )
     return dict(
         (
             _table("| line of the report | counts |", _kinds()),
             _ends(),
-            _table("| loss | demand |", demands),
         )
     )
 
