@@ -1,4 +1,4 @@
-"""The diagrams of the concept pages; ``docs.pictures`` makes them.
+"""The diagrams of the pages; ``docs.pictures`` makes them.
 
 Positions and sizes are in pixels, from the upper left corner.
 """
@@ -180,3 +180,23 @@ def service() -> bytes:
         _note(10, 218, "nothing; 200 and 400", "start"),
         _note(10, 236, "count", "start"),
     )  # fmt: skip
+
+
+def update() -> bytes:
+    """Draw the steps of an update, and what each refuses."""
+    steps = (
+        ("download", "a server that fails,\na login page,\na cut file"),
+        ("build", "above max_…,\nbelow min_…:\nbad or few rows"),
+        ("[quality]", "wrong answers,\nlow coverage"),
+        ("fail_if", "too much moved\nor lost since\nthe last update"),
+        ("publish", ""),
+    )
+    shapes = []
+    for at, (step, refused) in enumerate(steps):
+        x = 10 + 147 * at
+        shapes.append(_box(x, 10, 130, 34, step, _BLUE if refused else _GREEN))
+        if refused:
+            shapes += [_arrow(x + 130, 27, x + 147, 27), _arrow(x + 65, 44, x + 65, 74)]
+            shapes.append(_box(x, 74, 130, 62, refused, _ORANGE))
+    note = _note(10, 158, "orange: refused; the store keeps its current generation", "start")
+    return _diagram(740, 170, "What an update refuses", *shapes, note)

@@ -105,6 +105,7 @@ PICTURES: dict[str, Callable[[], bytes]] = {
     "concepts/dataset.svg": diagrams.dataset,
     "concepts/store.svg": diagrams.store,
     "concepts/service.svg": diagrams.service,
+    "data/update.svg": diagrams.update,
 }
 
 

@@ -165,6 +165,8 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
 
     if not recipe.gates:
         return
+    if warning := recipe.unguarded():
+        job.result.warnings.append(warning)
     name = read_manifest(old).metadata().name if is_whole else None
     if name != recipe.name:
         reason = f"is of the dataset {name}" if is_whole else "is damaged"
