@@ -31,7 +31,7 @@ from geolookup.dataset.mapped import EncodedColumn, File
 from geolookup.dataset.metadata import Source, data_age
 from geolookup.dataset.networks import Network, limits_of, network_at, network_of
 from geolookup.dataset.provenance import decisions, explain
-from geolookup.dataset.public_ranges import RangeBatch, any_known, public_ranges
+from geolookup.dataset.public_ranges import public_ranges
 from geolookup.dataset.rows import number_text
 from geolookup.dataset.runs import distinct, factorize, join_runs, run_starts
 from geolookup.dataset.sizes import size_lines
