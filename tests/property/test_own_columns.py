@@ -35,7 +35,18 @@ CASE = (
 )
 
 
+#: The upper source ends within a range whose values the lower one repeats.
+REPEATED = (
+    [_SITE],
+    [
+        Source([row("8.8.8.4", "8.8.8.7", site_id="a")]),
+        Source([row("8.8.8.0", "8.8.8.15", site_id="a")]),
+    ],
+)
+
+
 @example(CASE, [])
+@example(REPEATED, [])
 @settings(max_examples=scaled(4, 40), suppress_health_check=list(HealthCheck))
 @given(
     own_recipes(),
