@@ -1,12 +1,18 @@
-"""TZif files (RFC 9636) for tests: written ones, and those of the deciding database."""
+"""TZif files (RFC 9636): written ones, those of the deciding database, and another choice of it."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-from tests.internals.contract import zone_file, zone_names
+import pytest
+
+from tests.internals.contract import database, tzdatabase, zone_file, zone_names
+from tests.internals.kernel import python_zones
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ZONES = sorted(zone_names())
@@ -51,3 +57,24 @@ def tzif(zone: str) -> bytes:
     file = zone_file(zone)
     assert file is not None, zone
     return file.data
+
+
+@contextmanager
+def choosing(*folders: Path | str, wanted: str = "", package: bool = True) -> Iterator[str]:
+    """The folders are the search path. Yield the choice as text."""
+    caches = [
+        item
+        for module in (tzdatabase, python_zones)
+        for item in vars(module).values()
+        if hasattr(item, "cache_clear")
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tzdatabase, "search_path", lambda: tuple(map(str, folders)))
+        patch.setenv("GEOLOOKUP_TZ", wanted)
+        if not package:
+            patch.setitem(sys.modules, "tzdata", None)
+        for cache in caches:
+            cache.cache_clear()
+        yield str(database())
+    for cache in caches:
+        cache.cache_clear()
