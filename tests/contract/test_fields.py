@@ -10,45 +10,7 @@ import pytest
 
 import geolookup
 from docs import fields as generator
-from tests.envelopes import published
-from tests.internals.contract import FIELDS, Field, fields, paths
-
-JSON_TYPES = {
-    "string": "string",
-    "list<item: string>": "array",
-    "bool": "boolean",
-    **dict.fromkeys(("double", "int64", "int32", "uint32"), "number"),
-}
-
-
-def described(field: Field) -> tuple[dict[str, Any], bool]:
-    """Return the schema of a field, and whether its object must have it."""
-    definitions = published()["$defs"]
-    holder = definitions[field.group or "data"]
-    return holder["properties"][field.member], field.member in holder["required"]
-
-
-def allowed(schema: dict[str, Any]) -> set[str]:
-    """Return the types that a schema allows; enumerations state none, but list null."""
-    stated = schema.get("type", ["string", "null"] if None in schema.get("enum", ()) else "string")
-    return {stated} if isinstance(stated, str) else set(stated)
-
-
-def test_a_field_is_what_the_schema_says() -> None:
-    for field in FIELDS:
-        schema, required = described(field)
-        types = allowed(schema)
-        (kind,) = types - {"null"}
-        assert ("number" if kind == "integer" else kind) == JSON_TYPES[field.type], field
-        assert required is not field.optional
-        assert ("null" in types) is (field.nullable and not field.optional)
-    definitions = published()["$defs"]  # and it has no others
-    groups = {name: list(definitions[name]["properties"]) for name in fields.GROUPS}
-    listed = [f"{group}.{name}" for group, names in groups.items() for name in names]
-    assert [field.path for field in FIELDS if field.group] == listed
-    assert list(fields.PATHS[:6]) == list(definitions["data"]["properties"])
-    layers = "location", "asn", "isp", "organization", "connection_type", "user_type"
-    assert layers == fields.LAYERS
+from tests.internals.contract import FIELDS, fields, paths
 
 
 def test_the_one_field_that_may_be_absent_comes_first_in_its_row() -> None:

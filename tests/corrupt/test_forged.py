@@ -204,7 +204,7 @@ def test_damage_of_own_columns(tmp_path: Path, probes: list[Probe]) -> None:
 
 
 #: Columns of a manifest that no recipe declares so, and members that it leaves out: defaults.
-_COLUMNS: list[object] = [
+_OWN_COLUMNS: list[object] = [
     *([], [{"name": "site_id", "type": "string"}], "text", [{"name": "other"}], {}),
 ]
 _DEFAULTS = [{"group": None}, {"group": "risk_score"}, {"private": False}, {"description": ""}]
@@ -213,15 +213,15 @@ _DEFAULTS = [{"group": None}, {"group": "risk_score"}, {"private": False}, {"des
 def test_columns_of_a_manifest(tmp_path: Path) -> None:
     dataset = copied(own_dataset(), tmp_path / "copy")
     document = manifest(dataset)
-    for columns in _COLUMNS:
+    for columns in _OWN_COLUMNS:
         rewrite(dataset, document | {"columns": columns})
         assert examine(dataset).damages
         with pytest.raises(DatasetError), geolookup.open(dataset) as engine:
             engine.own("8.8.8.8")
     for member in _DEFAULTS:
-        columns = [
+        changed = [
             column | member if column["name"] == "risk_score" else column
             for column in document["columns"]
         ]
-        rewrite(dataset, document | {"columns": columns})
+        rewrite(dataset, document | {"columns": changed})
         assert examine(dataset).damages

@@ -74,10 +74,6 @@ def test_each_layer_names_its_source_and_range(engine: geolookup.Engine) -> None
         "isp": {**TOP, "range": "8.8.8.0-8.8.8.63"},
         "asn": {**BOTTOM, "range": "8.8.8.0-8.8.9.255"},
     }
-    assert known(engine, "8.8.8.65")["location"] == {**TOP, "range": "8.8.8.64-8.8.8.127"}
-    assert known(engine, "8.8.9.1")["isp"] == {**BOTTOM, "range": "8.8.8.64-8.8.9.255"}
-    assert known(engine, "2a00::1") == {"isp": {**TOP, "range": "2a00::-2a00::ff"}}
-    assert known(engine, "2a00::100") == {"isp": {**BOTTOM, "range": "2a00::100-2a00::ffff"}}
     assert engine.explain("2A00:0::1")["ip"] == "2a00::1"
     ipv4 = "8.8.8.0-8.8.8.63"
     for ip, network, same_sources in (

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.program import python
+from tests.contract.tzif_files import CALENDAR
 from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
 from tests.internals.contract import canonical, fields, partition
@@ -36,6 +37,14 @@ REFERENCE = kernel_python.Kernel(DATASET)
 @pytest.fixture(scope="module")
 def kernel() -> Any:
     return compiled.Kernel(DATASET)
+
+
+def test_the_calendar(kernel: Any) -> None:
+    """The Python kernel has the dates of `datetime`; these are zones west and east of Greenwich."""
+    for address in ("8.8.8.8", "77.88.8.201"):
+        for at in CALENDAR:
+            assert kernel.lookup_json(address, at=at) == REFERENCE.lookup_json(address, at=at)
+            assert kernel.lookup(address, at=at) == REFERENCE.lookup(address, at=at)
 
 
 def test_instants_and_hostile_objects(kernel: Any) -> None:
