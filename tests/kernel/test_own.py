@@ -86,7 +86,7 @@ def test_fields_together(module: Any, folder: Path) -> None:
     kernel = module.Kernel(Dataset(folder))
     names = "own.site_id", "country", "own", "own.tags", "time.current_timestamp"
     wanted = {
-        "8.8.8.8": ("-", "US", kernel.own("8.8.8.8"), [], AT),
+        "8.8.8.8": ("-", "US", kernel.own("8.8.8.8"), "-", AT),
         "10.1.2.3": ("Branch", "-", kernel.own("10.1.2.3"), "-", "-"),
         "malformed": ("-",) * 5,
     }
