@@ -1,4 +1,4 @@
-"""The diagrams of the concept pages; ``docs.pictures`` makes them.
+"""The diagrams of the pages; ``docs.pictures`` makes them.
 
 Positions and sizes are in pixels, from the upper left corner.
 """
@@ -53,7 +53,7 @@ def _diagram(width: int, height: int, title: str, *shapes: str) -> bytes:
 def answer() -> bytes:
     """Draw the way from an address to its answer."""
     return _diagram(
-        740, 300, "How an answer is made",
+        740, 340, "How an answer is made",
         _box(10, 30, 110, 44, "text\n8.8.8.8", _BLUE),
         _arrow(120, 52, 150, 52),
         _box(150, 30, 110, 44, "parse"),
@@ -74,11 +74,15 @@ def answer() -> bytes:
         _box(450, 170, 62, 30, "country", _GREEN),
         _box(518, 170, 62, 30, "zone", _GREEN),
         _box(600, 170, 124, 30, "instant: at, or now", _BLUE),
-        _arrow(600, 185, 580, 185),
-        _box(450, 240, 280, 44, "envelope: location, time,\ncurrency, network"),
-        _arrow(481, 200, 481, 240),
-        _arrow(549, 200, 549, 240),
-        _arrow(730, 125, 736, 125, 736, 262, 730, 262),
+        _box(450, 225, 62, 30, "currency", _GREEN),
+        _box(518, 225, 206, 30, "local time"),
+        _arrow(481, 200, 481, 225),
+        _arrow(549, 200, 549, 225),
+        _arrow(662, 200, 662, 225),
+        _box(450, 280, 274, 44, "envelope: location, time,\ncurrency, network"),
+        _arrow(481, 255, 481, 280),
+        _arrow(621, 255, 621, 280),
+        _arrow(730, 125, 736, 125, 736, 302, 724, 302),
         _note(10, 200, "blue: what a caller gives", "start"),
         _note(10, 220, "orange: the answer has an error, and no data", "start"),
         _note(10, 240, "green: tables of the dataset; unknown values are null", "start"),
@@ -176,3 +180,23 @@ def service() -> bytes:
         _note(10, 218, "nothing; 200 and 400", "start"),
         _note(10, 236, "count", "start"),
     )  # fmt: skip
+
+
+def update() -> bytes:
+    """Draw the steps of an update, and what each refuses."""
+    steps = (
+        ("download", "a server that fails,\na login page,\na cut file"),
+        ("build", "above max_…,\nbelow min_…:\nbad or few rows"),
+        ("[quality]", "wrong answers,\nlow coverage"),
+        ("fail_if", "too much moved\nor lost since\nthe last update"),
+        ("publish", ""),
+    )
+    shapes = []
+    for at, (step, refused) in enumerate(steps):
+        x = 10 + 147 * at
+        shapes.append(_box(x, 10, 130, 34, step, _BLUE if refused else _GREEN))
+        if refused:
+            shapes += [_arrow(x + 130, 27, x + 147, 27), _arrow(x + 65, 44, x + 65, 74)]
+            shapes.append(_box(x, 74, 130, 62, refused, _ORANGE))
+    note = _note(10, 158, "orange: refused; the store keeps its current generation", "start")
+    return _diagram(740, 170, "What an update refuses", *shapes, note)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from docs import diagrams, terminal
+from docs import diagrams, terminal, traffic
 from geolookup.comparison.values import read_tables
 from geolookup.dataset.files import Dataset
 from geolookup.pictures.address_map import address_map
@@ -99,11 +99,13 @@ def session() -> bytes:
 PICTURES: dict[str, Callable[[], bytes]] = {
     "address-map.png": countries,
     "speed.svg": speed,
+    "traffic-map.png": traffic.picture,
     "terminal.svg": session,
     "concepts/answer.svg": diagrams.answer,
     "concepts/dataset.svg": diagrams.dataset,
     "concepts/store.svg": diagrams.store,
     "concepts/service.svg": diagrams.service,
+    "data/update.svg": diagrams.update,
 }
 
 

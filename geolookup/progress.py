@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from threading import Event, RLock, Thread
@@ -29,7 +29,8 @@ class Progress:
         self._stream = None if silent else stream or sys.stderr
         self._is_shown = self._stream is not None and self._stream.isatty()
         self._began, self._last, self._drawing = time.monotonic(), 0.0, RLock()
-        self._stage, self._next, self._rows, self._bytes = "", "", 0, ""
+        self._stage = self._next = self._done = ""
+        self._rows = 0
 
     @property
     def seconds(self) -> float:
@@ -42,15 +43,15 @@ class Progress:
 
         A stage inside another is shown instead of it until it ends; ``then`` stays the outer one's.
         """
-        outer = self._stage, self._next, self._rows, self._bytes
-        self._stage, self._next, self._rows, self._bytes = name, then or outer[1], 0, ""
+        outer = self._stage, self._next, self._done, self._rows
+        self._stage, self._next, self._done, self._rows = name, then or outer[1], "", 0
         self._draw(self._text())
         try:
             with nullcontext() if outer[0] else self._ticking():
                 yield self
         finally:
-            self._stage, self._next, self._rows, self._bytes = outer
-            self._draw(self._text() if self._stage else "")
+            self._stage, self._next, self._done, self._rows = outer
+            self._draw(self._text())
 
     @contextmanager
     def _ticking(self) -> Iterator[None]:
@@ -75,13 +76,11 @@ class Progress:
     def rows(self, count: int) -> None:
         """Add rows to the current stage."""
         self._rows += count
-        if self._stage:
-            self._draw_if_due(self._text)
+        self._show(count_text(self._rows, "row"))
 
     def bytes(self, done: int, total: int | None) -> None:
         """Set the bytes of the current stage: done, and in all if known."""
-        self._bytes = f"{done:,}" + (f" of {total:,} bytes" if total else " bytes") + "  "
-        self._draw_if_due(self._text)
+        self._show(f"{done:,}" + (f" of {total:,} bytes" if total else " bytes"))
 
     def show(self, rows: int, fraction: float | None) -> None:
         """Show rows, rows per second, and the time left.
@@ -94,8 +93,7 @@ class Progress:
         text = f"{count_text(rows, 'row')}  {rows / passed:,.0f} rows/s"
         if fraction:  # 20 s for a quarter: 80 s in all, 60 s left
             text += f"  {timedelta(seconds=max(round(passed / fraction - passed), 0))} left"
-        self._bytes = f"{text}  "
-        self._draw_if_due(self._text if self._stage else lambda: text)
+        self._show(text)
 
     def note(self, text: str) -> None:
         """Show a text beside the current stage, until its next rows or bytes.
@@ -112,9 +110,10 @@ class Progress:
         """Remove the line."""
         self._draw("")
 
-    def _draw_if_due(self, text: Callable[[], str]) -> None:
+    def _show(self, done: str) -> None:
+        self._done = f"{done}  "
         if self._is_shown and time.monotonic() - self._last > _INTERVAL:
-            self._draw(text())
+            self._draw(self._text())
             self._last = time.monotonic()
 
     def _draw(self, text: str) -> None:
@@ -127,9 +126,8 @@ class Progress:
             self._stream.flush()
 
     def _text(self) -> str:
-        rows = f"{count_text(self._rows, 'row')}  " if self._rows else ""
         then = f", then {self._next}" if self._next else ""
-        return f"{self._stage}  {rows}{self._bytes}{self.seconds:.1f} s{then}"
+        return f"{self._stage}  {self._done}{self.seconds:.1f} s{then}" if self._stage else ""
 
 
 #: Threads of a command have no progress of their own: one thread writes the line.

@@ -47,8 +47,30 @@ def figures_text(data: Path) -> str:
         scored = [(name, _score(data / path, kind)) for path, kind, name in _TRUTHS]
         scored.append((_GEOLITE, _score(other, "csv")))
         changed = tuple(_changed(data, Path(folder), other))
-    parts = (changed, _known(), _drawn(), _scores(scored), _agreement(data))
+    compared = (scored[0], scored[2], scored[1])  # the geofeed is small, so it is last
+    parts = (
+        _answer(scored[2][1]),
+        _scores(compared),
+        _known(),
+        _drawn(),
+        changed,
+        _agreement(data),
+    )
     return "\n".join(line for part in parts for line in (*part, ""))
+
+
+def _answer(geolite_score: DatasetScore) -> Iterator[str]:
+    """Yield how right the country is, in one sentence."""
+    shares = [
+        [f"{item.share:.1%}" for item in (country.agree, country.wrong, country.missing)]
+        for country in (part.levels["country"] for part in geolite_score.parts.values())
+    ]
+    (same, differs, unknown), others = shares
+    yield (
+        f"On {same} of the IPv4 addresses the country equals that of {_GEOLITE}; on {differs} it"
+        f" differs, and on {unknown} it is unknown. Of the IPv6 networks of /64, these are"
+        f" {', '.join(others[:2])} and {others[2]}."
+    )
 
 
 def _score(truth: Path, kind: str, dataset: Path = make.DATASET) -> DatasetScore:
@@ -130,9 +152,9 @@ def _drawn() -> Iterator[str]:
     )
 
 
-def _scores(scored: list[tuple[str, DatasetScore]]) -> Iterator[str]:
+def _scores(scored: Sequence[tuple[str, DatasetScore]]) -> Iterator[str]:
     """Yield what ``geolookup score`` says of the country."""
-    yield "| country, against | in | right | wrong | unknown |"
+    yield "| country, against | in | agrees | differs | unknown |"
     yield "|---|---|---|---|---|"
     for name, dataset in scored:
         for part in dataset.parts.values():

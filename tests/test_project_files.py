@@ -17,10 +17,10 @@ import geolookup
 from tests.builder.sources.readings import one, refused
 from tests.conftest import ROOT, Build
 from tests.internals.archives import head
-from tests.internals.builder import FORMATS, MAX_SOURCES, jsonlines
+from tests.internals.builder import FORMATS, MAX_SOURCES, cloud, jsonlines
 from tests.internals.contract import address
 from tests.internals.files import LONGEST_RECORD
-from tests.internals.filesystem import limits
+from tests.internals.filesystem import LZMA_MEMORY, limits
 from tests.internals.http import HEAD_LIMIT
 from tests.internals.signing import LARGEST_ENVELOPE, LARGEST_SIGNATURE, MOST_SIGNATURES, keys
 
@@ -63,6 +63,8 @@ def test_the_limits_are_the_codes() -> None:
         f"; {limits.ALLOWED_DIRECTORY >> 20} MiB for the directory of a zip, ",
         f", {limits.ALLOWED_HEADER >> 20} MiB for a header in a tar |",
         f"| line of JSON lines, record of CSV | {jsonlines.MAX_LINE >> 20} MiB |",
+        f"| `.xz` file | {LZMA_MEMORY >> 20} MiB of memory |",
+        f"| {cloud.MAX_BYTES >> 20} MiB, {cloud.MAX_VALUES:,} values |",
         f"; manifest {head.LARGEST_MANIFEST >> 20} MiB |",
         f"| {LARGEST_SIGNATURE >> 10} KiB, {MOST_SIGNATURES} signatures; ",
         f"| index of a mirror | {LARGEST_ENVELOPE >> 20} MiB, {MOST_SIGNATURES} ",

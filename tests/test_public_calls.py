@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import pydoc
 import re
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import pyarrow as pa
 import pytest
 
 import geolookup
+from geolookup.integrations.logs import GeoFilter
 from tests.cli import program
 from tests.cli.command_tree import tree
+from tests.datasets import SMALL
 
 #: The commands of these calls are in groups.
 TYPED = {
@@ -268,3 +273,35 @@ def test_an_error_of_arguments_names_the_public_class(sample: geolookup.Engine) 
         call: Any = getattr(sample, name)
         with pytest.raises(TypeError, match=rf"^Engine\.{name}\(\) "):
             call(*range(9), nonsense=1)
+
+
+@pytest.mark.parametrize("name", ["location.country_code", "country_code", "country"])
+def test_every_call_takes_every_name_of_a_field(
+    sample: geolookup.Engine,
+    tmp_path: Path,
+    name: Literal["location.country_code", "country_code", "country"],
+) -> None:
+    ip, networks, column = "8.8.8.8", [ip_network("8.8.8.0/24")], "location_country_code"
+    assert (sample.get(ip, name), sample.get(ip, name, "asn")) == ("US", ("US", 15169))
+    assert sample.get_many([ip], name) == ["US"]
+    assert sample.enrich(pa.table({"ip": [ip]}), name).column_names == ["ip", column]
+    assert [*sample.prefixes({name: "US"}, within="8.8.8.0/24")] == networks
+    [(_, values)] = sample.prefixes(f"{name}=US", within="8.8.8.0/24", by=(name,))
+    assert values == ("US",)
+    sample.export(tmp_path / "a.csv", fields=[name])
+    assert column in (tmp_path / "a.csv").read_text(encoding="utf-8")
+    with geolookup.diff_table(SMALL, SMALL, name) as changes:
+        assert f"{column}_after" in changes.schema.names
+    record = logging.makeLogRecord({"address": ip})
+    assert GeoFilter("address", {"land": name}, engine=sample).filter(record)
+    assert vars(record)["land"] == "US"
+    source = pa.table({"network": ["8.8.8.0/24"], name: ["US"]})
+    geolookup.build(sources=[source], fields=[name], output=tmp_path / "built")
+    with geolookup.open(tmp_path / "built") as engine:
+        assert engine.get(ip, "country") == "US"
+    for line in (
+        f"lookup -f {name} {ip}",
+        f"prefixes {name}=US --by {name} --format csv",
+        f"diff {SMALL} {SMALL} --fail-if null_gained.{name}>1%",
+    ):
+        assert program.run(*line.split()).returncode == 0, line

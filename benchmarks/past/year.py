@@ -49,13 +49,13 @@ def _next(recipe: Path, root: Path, share: float, week: int) -> Path:
 
 
 def _spread(store: Path) -> None:
-    published = pointer.read(store)
+    content = pointer.read(store)
     now = datetime.fromtimestamp(time.time(), UTC)
-    changes = [
-        Change(entry.generation, timestamp(now - timedelta(weeks=len(published) - 1 - number)))
-        for number, entry in enumerate(published)
-    ]
-    pointer.save(store, published, changes)
+    content.changes = [
+        Change(entry.generation, timestamp(now - timedelta(weeks=weeks)))
+        for weeks, entry in enumerate(reversed(content.published))
+    ][::-1]
+    pointer.save(store, content)
 
 
 def size_of(store: Path) -> dict[str, int]:

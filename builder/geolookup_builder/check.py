@@ -240,6 +240,7 @@ def check_recipe(
             raise
         report.problems.append(str(error))
         return report
+    report.warnings += filter(None, [recipe.unguarded()])
     report.is_data = bool(name) and recipe.path.suffix != loading.SUFFIX
     folders = TemporaryDirectory(prefix="geolookup-")
     with system_memory(), hide_keys(mask_of_sources(recipe)), folders as folder, _noted(report):

@@ -185,13 +185,37 @@ class Options:
 
 def check_limits(
     recipe: Path,
-    report: SourceReport,
-    rejects: Rejects | None,
+    tables: Iterable[tuple[SourceReport, Rejects | None]],
     limits: Limits,
     mask: Mask,
     listed: Path | None,
 ) -> None:
-    """Raise BuildError for the first loss of a table above its limit; ``listed`` is its file."""
+    """Raise BuildError for the losses of a source above their limits; ``listed`` is their file.
+
+    It names the row of the first loss, and the counts of all.
+    """
+    exceeded = [
+        (word, text, rejects and rejects.first(word, column, mask))
+        for report, rejects in tables
+        for word, column, text in _exceeded(report, limits)
+    ]
+    if not exceeded:
+        return
+    first = exceeded[0][2]
+    text = "; also ".join(text for _, text, _ in exceeded)
+    words = dict.fromkeys(word for word, _, _ in exceeded)
+    options = [f"{KINDS[word].option} LIMIT" for word in words if KINDS[word].option]
+    remedy = f"correct the file, {_written(first.reason) if first else ''}"
+    remedy += f"or raise {' and '.join(map(key, words))} in its [[source]]"
+    remedy += f" or by 'build {' '.join(options)}'" if options else ""
+    if not first:
+        raise BuildError(recipe, text, remedy=remedy)
+    text, remedy = f"{first.reason}; {text}", f"{remedy}; {rejects_file(listed)} lists all"
+    raise BuildError(first.file, text, line=first.line or None, remedy=remedy)
+
+
+def _exceeded(report: SourceReport, limits: Limits) -> Iterator[tuple[str, str, str]]:
+    """Yield the word, the field and the text of each loss of a table above its limit."""
     for word, kind in KINDS.items():
         stated = limits.get(key(word), {})
         for column, (count, whole) in report.counts(word).items():
@@ -203,15 +227,7 @@ def check_limits(
             text += f" of {f'{column} in ' if column else ''}{report.name} {word}"
             if kind.noun == "column":
                 text += f": {', '.join(getattr(report, kind.counter))}"
-            text += f", the limit is {bound.of(whole):,} ({key(word)} = {bound})"
-            first = rejects and rejects.first(word, column, mask)
-            remedy = f"correct the file, {_written(first.reason) if first else ''}"
-            remedy += f"or raise {key(word)} in its [[source]]"
-            remedy += f" or by 'build {kind.option} LIMIT'" if kind.option else ""
-            if not first:
-                raise BuildError(recipe, text, remedy=remedy)
-            text, remedy = f"{first.reason}; {text}", f"{remedy}; {rejects_file(listed)} lists all"
-            raise BuildError(first.file, text, line=first.line or None, remedy=remedy)
+            yield word, column, f"{text}, the limit is {bound.of(whole):,} ({key(word)} = {bound})"
 
 
 def _written(reason: str) -> str:
@@ -301,7 +317,7 @@ def check_demands(
     earlier: RowsBefore,
     report: BuildReport,
 ) -> None:
-    """Add the demands on the rows of a source to a report; BuildError for one that is not met.
+    """Add the demands on the rows of a source to a report; BuildError for those that are not met.
 
     A drop that cannot be checked is a warning.
     """
@@ -309,12 +325,14 @@ def check_demands(
     before = of_name.pop(0) if of_name else None
     if "max_drop" in expected.limits and before is None:
         report.warnings.append(f"{name}: max_drop was not checked: no earlier dataset has its rows")
+    unmet = list[str]()
     for demand, observed, is_met in _demands(expected, rows, before, tables):
         report.quality.append(Demand(f"{demand} of {name}", observed, is_met))
         if not is_met:
-            problem = f"{demand} of {name}: found {observed}"
-            remedy = "fetch the file again, or correct the demand"
-            raise BuildError(spec.recipe, problem, remedy=remedy)
+            unmet.append(f"{demand} of {name}: found {observed}")
+    if unmet:
+        remedy = "fetch the file again, or correct the demand" + "s" * (len(unmet) > 1)
+        raise BuildError(spec.recipe, "; also ".join(unmet), remedy=remedy)
 
 
 def _demands(

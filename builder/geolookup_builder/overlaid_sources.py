@@ -191,8 +191,8 @@ class OverlaidSources:
             for report in tables:
                 report.keep(self.plan.fields)
         try:
-            for report, of_table in zip_longest(tables, rejects):
-                limits.check_limits(spec.recipe, report, of_table, bounds, mask, options.rejects)
+            counted = zip_longest(tables, rejects)
+            limits.check_limits(spec.recipe, counted, bounds, mask, options.rejects)
             limits.check_some(spec, tables, options.rejects)
             before = self._rows_before
             limits.check_demands(spec, name, rows, tables, before, self.report)

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from geolookup.archives.members import Members, open_members
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import Manifest, parsed_manifest
+from geolookup.dataset.manifest import Manifest, manifest_text, parsed_manifest
 from geolookup.errors import DatasetError
-from geolookup.signing.statement import LARGEST_SIGNATURE, SIGNATURE
+from geolookup.signing.statement import LARGEST_SIGNATURE, SIGNATURE, read_signature
 
 _MARK, _VERSION = "geolookup-archive", 3
 _MARK_TEXT = f"{_VERSION}\n".encode()
@@ -66,6 +66,11 @@ class Head:
         yield manifest
         yield MANIFEST_SUM, _sum_line(self.manifest_text)
         yield from signature
+
+
+def read_head(folder: Path) -> Head:
+    """Return the head of a dataset in a folder; DatasetError for a damaged one."""
+    return Head.of(manifest_text(folder), read_signature(folder), folder / fmt.MANIFEST)
 
 
 @contextmanager

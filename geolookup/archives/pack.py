@@ -12,15 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from geolookup.archives.head import Head
+from geolookup.archives.head import Head, read_head
 from geolookup.archives.members import END, SUFFIX, header, padding
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import manifest_text
 from geolookup.errors import REBUILD, DatasetError, OutputError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
 from geolookup.progress import stage
 from geolookup.signing.keys import SigningKeys, read_signing_keys
-from geolookup.signing.statement import read_signature, serial_in, signed_statement
+from geolookup.signing.statement import signed_statement
 from geolookup.store import resolve
 from geolookup.store.paths import dataset_path
 from geolookup.store.trusted import latest_serial
@@ -55,21 +53,13 @@ def pack(
     _check_name(archive)
     keys = read_signing_keys(signing_keys)
     atomic.check_file(archive, force=force)
-    head = _head(folder)
+    head = read_head(folder)
     if keys:
-        after = max(latest_serial(dataset), serial_in(folder))
-        head = replace(head, signature=signed_statement(head.manifest_text, keys, after))
+        signature = signed_statement(head.manifest_text, keys, latest_serial(dataset))
+        head = replace(head, signature=signature)
     with atomic.staged_file(archive, force=force) as fresh:
-        _write(fresh, folder, head)
+        write_archive(fresh, folder, head)
     return archive.stat().st_size
-
-
-def write_archive(output: Path, folder: Path) -> None:
-    """Write the archive of a dataset, with the dataset's signature; raises the errors of ``pack``.
-
-    The caller names a file that it renames into place.
-    """
-    _write(output, folder, _head(folder))
 
 
 def _check_name(archive: Path) -> None:
@@ -79,12 +69,11 @@ def _check_name(archive: Path) -> None:
         raise OutputError(archive, problem, f"name a file that ends with {SUFFIX}")
 
 
-def _head(folder: Path) -> Head:
-    """Return the head of a dataset with its own signature; DatasetError for a damaged one."""
-    return Head.of(manifest_text(folder), read_signature(folder), folder / fmt.MANIFEST)
+def write_archive(output: Path, folder: Path, head: Head) -> None:
+    """Write the archive of a dataset with a head; raises the errors of ``pack``.
 
-
-def _write(output: Path, folder: Path, head: Head) -> None:
+    The caller names a file that it renames into place.
+    """
     import pyarrow as pa
 
     codec = pa.Codec("zstd", compression_level=_LEVEL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
@@ -22,6 +23,7 @@ from geolookup.gate.backup import back_up
 from geolookup.gate.backup import restore as restore_from
 from geolookup.gate.keys import identifier
 
+_json_lines = option("--json", "Print a line of JSON for each entry.", name="as_json")
 _backup = click.argument("file", metavar="FILE", type=options.AS_PATH)
 
 
@@ -64,7 +66,8 @@ def create(accounts: str, plans: Path | None, env: str, **values: Any) -> None:
 
 @keys.command("list", short_help="List all keys.")
 @options.accounts
-def list_keys(accounts: str) -> None:
+@_json_lines
+def list_keys(accounts: str, *, as_json: bool) -> None:
     """List all keys, the oldest first.
 
     The columns are identifier, state, environment, plan, creation and account.
@@ -72,14 +75,31 @@ def list_keys(accounts: str) -> None:
     Example: geolookup accounts keys list --accounts sqlite:///accounts.db
     """
     with open_accounts(accounts) as store:
-        print_table(map(_key_row, store.keys()))
+        entries = [*map(_key_entry, store.keys())]
+    if as_json:
+        _print_json(entries)
+        return
+    for entry in entries:
+        expires = entry.pop("expires")
+        entry["state"] += f" until {expires}" if expires else ""
+    print_table([*entry.values()] for entry in entries)
 
 
-def _key_row(key: Key) -> tuple[str, ...]:
-    state = "revoked" if key.revoked else "valid"
-    until = "" if key.expires is None else f" until {_date(key.expires)}"
-    cells = key.environment, key.plan, _date(key.created), key.name
-    return (identifier(key.digest), state + until, *cells)
+def _key_entry(key: Key) -> dict[str, Any]:
+    return {
+        "key": identifier(key.digest),
+        "state": "revoked" if key.revoked else "valid",
+        "expires": None if key.expires is None else _date(key.expires),
+        "environment": key.environment,
+        "plan": key.plan,
+        "created": _date(key.created),
+        "account": key.name,
+    }
+
+
+def _print_json(entries: Iterable[dict[str, Any]]) -> None:
+    for entry in entries:
+        click.echo(json.dumps(entry, ensure_ascii=False))
 
 
 @keys.command("revoke", short_help="Revoke a key permanently.")
@@ -106,16 +126,30 @@ def revoke(key: str, accounts: str) -> None:
 @accounts.command("usage", short_help="Print the usage of accounts.")
 @options.accounts
 @options.plans
-def usage(accounts: str, plans: Path | None) -> None:
+@_json_lines
+def usage(accounts: str, plans: Path | None, *, as_json: bool) -> None:
     """Print the used quota of each account.
+
+    In JSON, the quota is null if the plan has none, or is unknown.
 
     Example: geolookup accounts usage --accounts sqlite:///accounts.db
     """
     with open_accounts(accounts, plans) as store:
-        print_table(
-            (f"{used:,}{_of(store.plans.get(plan))} used", plan, count_text(number, "key"), name)
-            for name, plan, _, used, number in store.usage()
+        records, plan_of = store.usage(), store.plans.get
+    if as_json:
+        _print_json(
+            {"account": name, "plan": plan, "used": used, "quota": _quota(plan_of(plan)), "keys": n}
+            for name, plan, _, used, n in records
         )
+        return
+    print_table(
+        (f"{used:,}{_of(plan_of(plan))} used", plan, count_text(number, "key"), name)
+        for name, plan, _, used, number in records
+    )
+
+
+def _quota(plan: Plan | None) -> int | None:
+    return None if plan is None else plan.quota
 
 
 def _of(plan: Plan | None) -> str:
@@ -126,7 +160,7 @@ def _of(plan: Plan | None) -> str:
 
 @accounts.command("log", short_help="Print the audit log.")
 @options.accounts
-@option("--json", "Print a line of JSON for each entry.", name="as_json")
+@_json_lines
 def log(accounts: str, *, as_json: bool) -> None:
     """Print the audit log, the oldest entry first.
 
@@ -138,7 +172,7 @@ def log(accounts: str, *, as_json: bool) -> None:
         for entry in store.log():
             at, action, user, uid, sudo_user, key, account, detail = entry
             if as_json:
-                click.echo(json.dumps({**entry._asdict(), "at": _date(at)}, ensure_ascii=False))
+                _print_json([{**entry._asdict(), "at": _date(at)}])
                 continue
             user += "" if uid is None else f" ({uid})"
             user += "" if sudo_user is None else f", sudo by {sudo_user}"

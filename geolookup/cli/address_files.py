@@ -78,8 +78,8 @@ def enrich(source: str, output: str, dataset: str | None, force: bool, **values:
     from geolookup.files.arrow_start import start_without_pandas
 
     start_without_pandas()  # before an import that converts values
+    from geolookup.files.byte_streams import STANDARD
     from geolookup.files.enrich import FileOptions, enrich_file
-    from geolookup.files.standard_input import STANDARD
     from geolookup.files.table_files import check_other, table_file
     from geolookup.filesystem.atomic import check_file
 

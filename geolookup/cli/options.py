@@ -45,13 +45,35 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # not generic before C
             self.fail(str(error), param, ctx)
 
 
+class Once(click.Option):
+    """An option of one value that could be meant to add up: a second one is misuse.
+
+    Click takes the last value. A file before it would be lost in silence.
+    """
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Make the parser collect all values."""
+        self.multiple = True
+        super().add_to_parser(parser, ctx)
+        self.multiple = False
+
+    def consume_value(self, ctx: click.Context, opts: Any) -> Any:
+        """Return the value; raises BadParameter for several."""
+        values = opts.get(self.name)
+        if isinstance(values, list):
+            if len(values) > 1:
+                raise click.BadParameter("takes one value only", ctx, self)
+            opts = {**opts, self.name: values[0]}
+        return super().consume_value(ctx, opts)
+
+
 def option(
     spelling: str, purpose: str, kind: Any = None, *, name: str = "", **settings: Any
 ) -> Callable[[F], F]:
     """Return the decorator of an option such as ``-o, --output FILE``; without a value, of a flag.
 
     ``--sign KEY...`` and ``--fields FIELD,...`` are repeatable. ``kind`` is the type of the value,
-    ``name`` the parameter. A default of a value is shown.
+    ``name`` the parameter. A default of a value is shown. With ``cls=Once`` a second one is misuse.
     """
     *short, long = spelling.split(", ")
     long, _, metavar = long.partition(" ")
@@ -165,6 +187,7 @@ overlay = option(
     PATH,
     expose_value=False,
     callback=_keep,
+    cls=Once,
 )
 #: The option ``--dataset`` of commands that do not combine it with an overlay.
 plain_dataset = group(_dataset, as_of)
@@ -220,6 +243,7 @@ family = option(
     "--family",
     "Only IPv4 or IPv6. [default: both, IPv4 first]",
     click.Choice(["4", "6"]),
+    cls=Once,
     callback=lambda _context, _option, value: value and int(value),
 )
 where = option(

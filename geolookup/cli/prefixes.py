@@ -30,7 +30,7 @@ _DEFAULTS = ", ".join(f"{name}={of.default} ({of.help})" for name, of in NAMES.i
 @command("prefixes")
 @click.argument("where", metavar="[CONDITION]...", nargs=-1)
 @options.not_
-@option("--within NETWORK", "Only addresses in this network.")
+@option("--within NETWORK", "Only addresses in this network.", cls=options.Once)
 @options.family
 @option(
     "--no-aggregate",

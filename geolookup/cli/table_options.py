@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geolookup.cli.options import Parsed, group, option
+from geolookup.cli.options import Once, Parsed, group, option
 
 truth_format = option(
     "--truth-format NAME",
@@ -68,6 +68,7 @@ traffic = group(
     option(
         "--traffic FILE",
         "Weight addresses by their requests in a table file, a folder of them, or -.",
+        cls=Once,
     ),
     option(
         "--traffic-count NAME", "Column of requests in FILE. [default: each row is one request]"

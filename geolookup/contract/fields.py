@@ -130,11 +130,12 @@ class Field:
         """The names of the field in calls and options, the path first.
 
         The member is one, unless it is clear only within its group: ``code`` is not,
-        ``currency_code`` is.
+        ``currency_code`` is. So is the column of sources: ``time_zone`` is ``time.zone``.
         """
         is_clear = not self.short_name.endswith(f"_{self.member}")
         member = [self.member] if is_clear else []
-        return tuple(dict.fromkeys((self.path, *member, self.short_name)))
+        column = [self.source_column] if self.source_column else []
+        return tuple(dict.fromkeys((self.path, *member, *column, self.short_name)))
 
     def __repr__(self) -> str:
         return f"Field({self.path!r})"

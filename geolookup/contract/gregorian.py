@@ -21,10 +21,10 @@ def timestamp(at: datetime | int | None = None) -> str:
 
     That is RFC 3339 in UTC, to the second: "2026-11-25T23:03:41Z".
     """
-    from datetime import UTC, datetime
+    from datetime import UTC, datetime, timedelta
 
-    if isinstance(at, int):
-        at = datetime.fromtimestamp(at, UTC)
+    if isinstance(at, int):  # ``fromtimestamp`` of Windows refuses times before 1970
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=at)
     instant = datetime.now(UTC) if at is None else at.astimezone(UTC)
     return f"{instant.replace(microsecond=0, tzinfo=None).isoformat()}Z"
 

@@ -46,6 +46,7 @@ StringField = Literal[
     "weather_code",
     "time.zone",
     "zone",
+    "time_zone",
     "timezone",
     "time.abbr",
     "abbr",

@@ -16,8 +16,7 @@ from typing import Any
 from geolookup.dataset.files import Dataset
 from geolookup.errors import OutputError
 from geolookup.export.formats import ExportFormat
-from geolookup.files.byte_streams import open_output
-from geolookup.files.standard_input import STANDARD
+from geolookup.files.byte_streams import STANDARD, open_output
 from geolookup.filesystem.atomic import (
     check_file,
     check_folder,
@@ -79,8 +78,6 @@ def _is_written_by(export_format: ExportFormat, folder: Path) -> bool:
 
 @contextmanager
 def _stream(output: str, _export_format: ExportFormat, force: bool) -> Iterator[Any]:
-    if output != STANDARD:
-        check_file(Path(output), force=force)
     with open_output(output, compression(output), force=force) as stream:
         yield stream
 

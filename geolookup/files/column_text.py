@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.dataset.intervals import I64
 from geolookup.tables.locate import is_text
 
 _BYTES = pa.large_binary()
@@ -31,35 +30,29 @@ def join(*parts: pa.Array | bytes, delimiter: bytes = b"") -> pa.Array:
     )
 
 
-def bounds_of(texts: pa.Array) -> I64:
-    """Return the n + 1 bounds of n texts in their buffer, without a copy."""
-    offsets = texts.buffers()[1] or bytes(8)  # an array without items may lack the buffer
-    return np.frombuffer(offsets, np.int64, len(texts) + 1, texts.offset * 8)
-
-
 def bytes_of(texts: pa.Array) -> pa.Buffer:
     """Return the texts of a column without nulls as one buffer, without a copy."""
     # Texts 1 and 2 of "abc", whose offsets are 0 1 2 3, are the bytes from 1 to 3.
-    bounds = bounds_of(texts)
-    data = texts.buffers()[2] or pa.py_buffer(b"")
-    return data.slice(bounds[0], bounds[-1] - bounds[0])
+    _, offsets, data = texts.buffers()
+    # An array without items may lack the buffers.
+    bounds = np.frombuffer(offsets or bytes(8), np.int64, len(texts) + 1, texts.offset * 8)
+    return (data or pa.py_buffer(b"")).slice(bounds[0], bounds[-1] - bounds[0])
 
 
 class TextSink:
     """Writes rows as lines.
 
-    ``tails`` returns columns of texts, in order the ends of the lines, of new columns; ``mark``
-    joins them. ``lines`` returns whole lines of the other columns and these texts.
+    ``tails`` returns the ends of lines, of new columns. ``lines`` returns whole lines, of the other
+    columns and these ends; None: there are no new columns.
     """
 
     def __init__(
         self,
         stream: Any,
-        tails: Callable[[list[pa.Array]], list[pa.Array]],
-        lines: Callable[[list[pa.Array], list[pa.Array]], pa.Array],
-        mark: bytes,
+        tails: Callable[[list[pa.Array]], pa.Array],
+        lines: Callable[[list[pa.Array], pa.Array | None], pa.Array],
     ) -> None:
-        self._stream, self._tails, self._lines, self._mark = stream, tails, lines, mark
+        self._stream, self._tails, self._lines = stream, tails, lines
 
     def render(
         self,
@@ -71,9 +64,9 @@ class TextSink:
 
         ``rows`` are the rows in ``new`` of the rows of the batch; None: the same rows.
         """
-        tails = [] if new is None else self._tails(new.columns)
-        if rows is not None:
-            tails = [join(*tails, delimiter=self._mark).take(rows)]
+        tails = None if new is None else self._tails(new.columns)
+        if tails is not None and rows is not None:
+            tails = tails.take(rows)
         return bytes_of(self._lines(batch.columns, tails))
 
     def write(self, rendered: pa.Buffer) -> None:
@@ -84,24 +77,16 @@ class TextSink:
         """Do nothing: every row is written."""
 
 
-def joined_cells(columns: Sequence[pa.Array], delimiter: str) -> pa.Array:
-    """Return n rows of CSV without line ends."""
-    return join(*cells_of(columns, delimiter), delimiter=delimiter.encode())
+def joined_cells(columns: Sequence[pa.Array], delimiter: str, end: bytes = b"") -> pa.Array:
+    """Return n rows of CSV, each with ``end``; null is an empty cell, an empty text ``""``."""
+    mark, ends = delimiter.encode(), [b""] * (len(columns) - 1) + [end]
+    pairs = zip(columns, ends, strict=bool(columns))
+    return join(*(_cells(column, mark, end) for column, end in pairs), delimiter=mark)
 
 
 def header_line(names: Sequence[str], delimiter: str) -> bytes:
     """Return names as a line of CSV."""
-    cells = joined_cells([pa.array([name]) for name in names], delimiter)
-    return bytes(cells[0].as_py()) + b"\n"
-
-
-def cells_of(columns: Sequence[pa.Array], delimiter: str, end: bytes = b"") -> list[pa.Array]:
-    """Return columns as cells of CSV: null is an empty cell, an empty text is ``""``.
-
-    The cells of the last column have ``end`` after them.
-    """
-    mark, ends = delimiter.encode(), [b""] * (len(columns) - 1) + [end]
-    return [_cells(column, mark, end) for column, end in zip(columns, ends, strict=bool(columns))]
+    return bytes(joined_cells([pa.array([name]) for name in names], delimiter, b"\n")[0].as_py())
 
 
 def _cells(column: pa.Array, mark: bytes, end: bytes) -> pa.Array:
@@ -131,16 +116,12 @@ def _quoted(texts: pa.Array, mark: bytes) -> pa.Array:
 
 def _in_quotes(texts: pa.Array, special: list[bytes]) -> pa.Array:
     """Return texts in quotes if they are empty or have a special byte."""
-    bounds, data = bounds_of(texts), np.frombuffer(bytes_of(texts), np.uint8)
-    must = np.asarray(texts.is_valid()) & (bounds[1:] == bounds[:-1])
+    must = pc.equal(texts, b"")
     for byte in special:
-        places = np.flatnonzero(data == ord(byte)) + bounds[0]
-        must[np.searchsorted(bounds, places, side="right") - 1] = True
-    if not must.any():
-        return texts
-    mask = pa.array(must)
-    quoted = join(b'"', pc.replace_substring(texts.filter(mask), b'"', b'""'), b'"')
-    return pc.replace_with_mask(texts, mask, quoted)
+        must = pc.or_(must, pc.match_substring(texts, byte))
+    must = must.fill_null(False)
+    quoted = join(b'"', pc.replace_substring(texts.filter(must), b'"', b'""'), b'"')
+    return pc.replace_with_mask(texts, must, quoted)
 
 
 def cell_texts(array: pa.Array) -> pa.Array:

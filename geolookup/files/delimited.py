@@ -3,8 +3,8 @@
 All columns are read as text. CSV to CSV preserves every cell: leading zeros, dates, bytes that are
 not UTF-8, and the difference between an empty cell (null) and ``""`` (an empty text).
 
-Strategy: in a block without quotes the cells are between delimiters and line feeds. Lines pass
-through whole, and only the keys become columns. Arrow parses other blocks.
+Strategy: Arrow parses blocks, and only the keys become columns. For CSV, whole lines pass through:
+they are written again only if a record has several.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from geolookup.dataset.intervals import I64
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.column_text import TextSink, cells_of, header_line, join, joined_cells
-from geolookup.files.lines import BLOCK, bytes_in, cut
+from geolookup.files.column_text import TextSink, header_line, join, joined_cells
+from geolookup.files.lines import BLOCK, lines_in
 from geolookup.files.row_streams import (
     LINE,
     Block,
@@ -41,7 +40,6 @@ from geolookup.files.text_blocks import TextError, record_blocks
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _ROW = re.compile(r"Row #(\d+)")
 _LINE_END = re.compile(rb"\r\n|\r|\n|\Z")
-_LINE_FEED, _RETURN = b"\n\r"
 
 
 def write_delimited(
@@ -49,20 +47,20 @@ def write_delimited(
 ) -> TextSink:
     """Return a sink of lines; cells are appended to whole lines. A header is written at once."""
     delimiter = options.delimiter or delimiter
-    mark = delimiter.encode()
     first = schema.names.index(LINE) + 1 if LINE in schema.names else 0
     if options.header:
         stream.write(header_line([*options.names, *schema.names[first:]], delimiter))
 
-    def tails(columns: list[pa.Array]) -> list[pa.Array]:
-        return cells_of(columns, delimiter, b"\n")
+    def tails(columns: list[pa.Array]) -> pa.Array:
+        return joined_cells(columns, delimiter, b"\n")
 
-    def lines(columns: list[pa.Array], tails: list[pa.Array]) -> pa.Array:
-        end = b"" if tails else b"\n"
-        own = columns[first - 1 : first] if first else cells_of(columns, delimiter, end)
-        return join(*own, *tails, delimiter=mark)
+    def lines(columns: list[pa.Array], tails: pa.Array | None) -> pa.Array:
+        if tails is None:
+            return joined_cells(columns, delimiter, b"\n")
+        own = columns[first - 1] if first else joined_cells(columns, delimiter)
+        return join(own, tails, delimiter=delimiter.encode())
 
-    return TextSink(stream, tails, lines, mark)
+    return TextSink(stream, tails, lines)
 
 
 def read_delimited(stream: InputStream, options: ReadOptions, delimiter: str) -> Rows:
@@ -124,10 +122,10 @@ class _Parser:
         self._delimiter, self._has_header = delimiter, header
         self._is_typed, self._has_lines = others == "typed", others == "as_is"
         self._kind = pa.string() if self._is_typed else pa.large_string()
+        columns = names if self._is_typed else list(keys)
         # Arrow receives numbers as names: a name can occur twice.
         self._numbers = [str(at) for at in range(len(names))]
-        self._keys = [names.index(key) for key in keys]
-        columns = names if self._is_typed else list(keys)
+        self._read = self._numbers if self._is_typed else [str(names.index(key)) for key in keys]
         self.schema = pa.schema([(name, self._kind) for name in columns])
         if self._has_lines:
             self.schema = self.schema.append(pa.field(LINE, pa.large_binary()))
@@ -137,44 +135,25 @@ class _Parser:
         if not block.endswith((b"\n", b"\r")):
             # Without a line end, a last empty cell after "" is an empty text, not null.
             block += b"\n"
-        bounds = None if self._is_typed else self._plain_cells(block)
-        columns = self._parsed(block) if bounds is None else self._cut(block, *bounds)
+        columns = self._cells(block, self._read)
+        if self._has_lines:
+            columns.append(self._lines(block, len(columns[0])))
         return Block(pa.record_batch(columns, schema=self.schema))
 
-    def _plain_cells(self, block: bytes) -> tuple[I64, I64] | None:
-        """Return the starts and ends of all cells by row; None if a row needs a parser."""
-        has_returns = b"\r" in block
-        if b'"' in block or (has_returns and block.count(b"\r") != block.count(b"\r\n")):
-            return None
-        data, width = bytes_in(block), len(self._numbers)
-        is_feed = data == _LINE_FEED
-        marks = np.flatnonzero(is_feed | (data == ord(self._delimiter)))
-        # A blank line in a file of several columns changes the number of marks.
-        if len(marks) % width:
-            return None
-        starts = np.append(0, marks[:-1] + 1).reshape(-1, width)
-        ends = marks.reshape(-1, width)
-        if not is_feed[ends[:, -1]].all() or np.count_nonzero(is_feed) != len(ends):
-            return None
-        if has_returns:
-            ends[:, -1] -= data[ends[:, -1] - 1] == _RETURN
-        return starts, ends
+    def _lines(self, block: bytes, rows: int) -> pa.Array:
+        """Return the lines of a block without line ends, written again if a record has several."""
+        # A carriage return in a cell, or as a line end, is not one of these.
+        if block.count(b"\r") == block.count(b"\r\n"):
+            lines = pc.ascii_rtrim(lines_in(block), "\r")[:-1]
+            if len(self._numbers) > 1:
+                lines = lines.filter(pc.not_equal(lines, ""))
+            # A record with a line feed in a cell has several lines.
+            if len(lines) == rows:
+                return lines.view(pa.large_binary())
+        return joined_cells(self._cells(block, self._numbers), self._delimiter)
 
-    def _cut(self, block: bytes, starts: I64, ends: I64) -> list[pa.Array]:
-        """Return the keys, and whole lines if they are wanted; an empty cell is null."""
-        columns = []
-        for at in self._keys:
-            start, end = starts[:, at], ends[:, at]
-            columns.append(cut(block, start, end, start == end, self._kind))
-        if self._has_lines:
-            columns.append(cut(block, starts[:, 0], ends[:, -1]))
-        return columns
-
-    def _parsed(self, block: bytes) -> list[pa.Array]:
-        """Return the same columns, parsed by Arrow; lines are written again."""
-        read = self._numbers
-        if not (self._is_typed or self._has_lines):
-            read = [str(at) for at in self._keys]
+    def _cells(self, block: bytes, read: list[str]) -> list[pa.Array]:
+        """Return the columns with these numbers; an empty cell is null, ``""`` an empty text."""
         parse_options = arrow_csv.ParseOptions(
             delimiter=self._delimiter,
             newlines_in_values=True,
@@ -184,7 +163,6 @@ class _Parser:
             column_types=dict.fromkeys(self._numbers, self._kind),
             include_columns=read,
             check_utf8=self._is_typed,
-            # An empty cell is null, "" is an empty text.
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
             null_values=[""],
@@ -199,11 +177,7 @@ class _Parser:
             )
         except pa.ArrowInvalid as error:  # its text quotes cells
             raise self._explained(str(error)) from None
-        cells = {int(name): table[name].combine_chunks() for name in read}
-        if self._is_typed:
-            return [*cells.values()]
-        lines = [joined_cells([*cells.values()], self._delimiter)] if self._has_lines else []
-        return [*(cells[at] for at in self._keys), *lines]
+        return [table[name].combine_chunks() for name in read]
 
     def _explained(self, cause: str) -> TextError:
         """Return the error for Arrow's message about a block."""

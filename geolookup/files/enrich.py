@@ -26,7 +26,7 @@ from geolookup.contract.fields import ERROR_CODE
 from geolookup.contract.localtime import instant
 from geolookup.engine import Engine
 from geolookup.errors import InvalidAddressError, PrivateAddressError, TableFileError, count_text
-from geolookup.files.byte_streams import input_name, open_output
+from geolookup.files.byte_streams import STANDARD, explain_errors, input_name, open_output
 from geolookup.files.refused import InvalidRows
 from geolookup.files.row_streams import (
     LINE,
@@ -35,11 +35,9 @@ from geolookup.files.row_streams import (
     Rows,
     WriteOptions,
     column_at,
-    explain_errors,
     plain_schema,
     row_errors,
 )
-from geolookup.files.standard_input import STANDARD
 from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, TableFile, open_table
 from geolookup.files.text_blocks import TextError
 from geolookup.files.timestamps import unix_seconds

@@ -242,17 +242,18 @@ def write_json(stream: Any, schema: pa.Schema, _options: WriteOptions) -> TextSi
     """Return a sink of one object per row, or of lines with members appended; null is null."""
     first = schema.names.index(LINE) + 1 if LINE in schema.names else 0
 
-    def tails(columns: list[pa.Array]) -> list[pa.Array]:
-        return [joined_members(schema.names[-len(columns) :], columns)]
+    def tails(columns: list[pa.Array]) -> pa.Array:
+        return joined_members(schema.names[-len(columns) :], columns)
 
-    def lines(columns: list[pa.Array], tails: list[pa.Array]) -> pa.Array:
+    def lines(columns: list[pa.Array], tails: pa.Array | None) -> pa.Array:
         if not first:
-            members = joined_members(schema.names[: len(columns)], columns)
-            return join(b"{", join(members, *tails, delimiter=b","), b"}\n")
+            members = [joined_members(schema.names[: len(columns)], columns)]
+            members += [] if tails is None else [tails]
+            return join(b"{", join(*members, delimiter=b","), b"}\n")
         # {"ip":"8.8.8.8"} loses its last byte, and the members follow after a comma.
         own = columns[first - 1]
         empty, comma = (pa.scalar(text, pa.large_binary()) for text in (b"", b","))
         between = pc.if_else(pc.match_substring_regex(own, r"^\{\s*\}$"), empty, comma)
-        return join(pc.binary_replace_slice(own, -1, 1 << 60, b""), between, *tails, b"}\n")
+        return join(pc.binary_replace_slice(own, -1, 1 << 60, b""), between, tails, b"}\n")
 
-    return TextSink(stream, tails, lines, b",")
+    return TextSink(stream, tails, lines)

@@ -1,14 +1,17 @@
 """Logs of web servers (Apache, nginx, IIS, CloudFront): a line is a row, its fields are columns.
 
-Strategy: the first lines show the format, by the shape of whole lines. The bounds of fields follow
-from the blanks and quotes of a line; ``log_fields`` finds them for usual lines. A pattern splits
-the other lines. A malformed line is a row of nulls with its text in the last column.
+Strategy: the first lines show the format, by the shape of whole lines. Arrow splits all lines of a
+block at their quotes, or tabs or blanks, and patterns match the short texts between quotes. The
+pattern of a whole line splits the lines with other quotes. It takes twice as long. A malformed line
+is a row of nulls with its text in the last column.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -21,8 +24,7 @@ from geolookup.dataset.intervals import Bools
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.column_text import join
-from geolookup.files.lines import Lines, bytes_in, cut, line_blocks_of
-from geolookup.files.log_fields import Span, fields_of
+from geolookup.files.lines import Lines, line_blocks_of
 from geolookup.files.row_streams import Block, ReadOptions, Rows, check_columns
 from geolookup.files.text_blocks import TextError
 from geolookup.files.timestamps import date_seconds
@@ -32,24 +34,29 @@ from geolookup.files.timestamps import date_seconds
 _IP = r"(?P<ip>[^ ,]+(?:, ?[^ ,]+)*)"
 # Runs without quote and backslash, between them escapes as \" and \\.
 _QUOTED = r'"(?P<{}>[^"\\]*(?:\\.[^"\\]*)*)"'
-_COMMON = (
-    rf"{_IP} (?P<ident>[^ ]+) (?P<user>[^ ]+) \[(?P<time>[^\[\]]*)\] {_QUOTED.format('request')} "
-    r"(?P<status>[0-9]{3}|-) (?P<size>[0-9]{1,18}|-)"
-)
-_AGENT = f" {_QUOTED.format('referer')} {_QUOTED.format('user_agent')}"
 _HOST, _REST = "(?P<host>[^ ,]+) ", "(?: (?P<rest>.*))?"
-#: The patterns of lines by the name of the format; a combined line is a common line too.
-SHAPES = {
-    name: f"(?s)^{shape}{_REST}$"
-    for name, shape in (
-        ("combined", _COMMON + _AGENT),
-        ("vhost_combined", _HOST + _COMMON + _AGENT),
-        ("clf", _COMMON),
-        ("vhost_clf", _HOST + _COMMON),
-    )
+_BEGIN = rf"{_IP} (?P<ident>[^ ]+) (?P<user>[^ ]+) \[(?P<time>[^\[\]]*)\] "
+_NUMBERS = r" (?P<status>[0-9]{3}|-) (?P<size>[0-9]{1,18}|-)"
+_COMMON = (_BEGIN, "request", _NUMBERS + _REST)
+_COMBINED = (_BEGIN, "request", f"{_NUMBERS} ", "referer", " ", "user_agent", _REST)
+#: By the name of the format: the patterns of the texts around quotes, and the fields in quotes.
+_PARTS = {
+    "combined": _COMBINED,
+    "vhost_combined": (_HOST + _BEGIN, *_COMBINED[1:]),
+    "clf": _COMMON,
+    "vhost_clf": (_HOST + _BEGIN, *_COMMON[1:]),
 }
-#: The name of lines that begin with an address.
-LINES = "lines"
+
+
+def _whole(parts: tuple[str, ...]) -> str:
+    texts = (_QUOTED.format(part) if at % 2 else part for at, part in enumerate(parts))
+    return f"(?s)^{''.join(texts)}$"
+
+
+#: The patterns of whole lines; a combined line is a common line too.
+SHAPES = {name: _whole(parts) for name, parts in _PARTS.items()}
+#: The name of lines that begin with an address, and their pattern.
+LINES, _LINE = "lines", r"(?s)^(?P<line>(?P<ip>[^ \t]*).*)$"
 #: The text of a line that is not of the format.
 _MALFORMED = "malformed"
 #: The fields that ``ReadOptions.log_fields`` may add.
@@ -57,16 +64,19 @@ TIME, STATUS = LOG_FIELDS = ("time", "status")
 _BYTES, _TEXT = pa.large_binary(), pa.large_string()
 _SECONDS = pa.timestamp("s", "UTC")
 _TYPES = {TIME: _SECONDS, STATUS: pa.int16(), "size": pa.int64()}
+_NULL = pa.scalar(None, _BYTES)
 #: Lines that show the format.
 _SAMPLE = 100
 #: The line that names the fields of the W3C extended format, and our names of some.
-_FIELDS = b"#Fields:"
-_DIRECTIVE, _TAB, _BLANK, _DASH = b"#\t -"
-_STATUS = "^([0-9]{1,3}|-)$"
+_FIELDS, _DIRECTIVE = b"#Fields:", b"#"
 _W3C_NAMES = {"c-ip": "ip", "sc-status": STATUS}
-#: A function from n lines to the bounds of their fields, their instants, and whether each line is
-#: malformed.
-_Split = Callable[[Lines], tuple[dict[str, Span], pa.Array | None, Bools]]
+#: The forms of fields of the W3C extended format that are numbers.
+_W3C_FORMS = {STATUS: "^([0-9]{1,3}|-)$", "size": "^([0-9]{1,18}|-)$"}
+_GROUP = re.compile(r"\(\?P<(\w+)>")
+_Fields = dict[str, pa.Array]
+#: A function from n lines and the names of fields to these fields, null in malformed lines. It may
+#: return further ones.
+_Split = Callable[[pa.Array, Container[str]], _Fields]
 
 
 def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None) -> Rows:
@@ -77,21 +87,26 @@ def read_log(stream: InputStream, options: ReadOptions, shape: str | None = None
     """
     blocks = line_blocks_of(stream, options.name)
     first = next(blocks, (1, b""))
-    sample = Lines.of(first[1], first[0])[:_SAMPLE].texts
+    sample = Lines.of(first[1], first[0]).texts[:_SAMPLE]
+    header = next((line for line in sample.to_pylist() if line.startswith(_FIELDS)), None)
+    split: _Split
+    if shape is None and header is not None:
+        names, split = _w3c(header)
+    else:
+        shape, header = shape or _shape_of(sample, options.name), None
+        pattern = _LINE if shape == LINES else SHAPES[shape]
+        names = _GROUP.findall(pattern)
+        split = _split_line if shape == LINES else partial(_split_shape, shape)
+    columns = names if shape == LINES else [*names, _MALFORMED]
+    check_columns(options, columns)
+    if options.others == "dropped":
+        more = [name for name in options.log_fields if name in columns]
+        columns = list(dict.fromkeys([*options.keys, *more]))
+    schema = pa.schema([(name, _TYPES.get(name, _TEXT)) for name in columns])
+    # The time of a line shows whether it is malformed.
+    parser = _Parser(split, {*columns, names[0], TIME, "date"}, names[0], schema, header)
     blocks = chain([first] if first[1] else [], blocks)
-    fields = next((line for line in sample.to_pylist() if line.startswith(_FIELDS)), None)
-    if shape is None and fields is not None:
-        return _w3c(blocks, fields, options)
-    shape = shape or _shape_of(sample, options.name)
-    if shape == LINES:
-        rows = _rows(blocks, _selected(["ip", "line"], options), _begin)
-        rows.is_log = False
-        return rows
-    names = [*re.findall(r"\?P<(\w+)>", SHAPES[shape]), _MALFORMED]
-    selected = _selected(names, options)
-    # A match within a block: "^" is the beginning of the block.
-    pattern = re.compile(SHAPES[shape].replace("^", "", 1).encode())
-    return _rows(blocks, selected, _splitter(pattern))
+    return Rows(schema, blocks, parser.parse, is_log=shape != LINES)
 
 
 def _shape_of(sample: pa.Array, name: str) -> str:
@@ -114,51 +129,139 @@ def _shape_of(sample: pa.Array, name: str) -> str:
     raise TableFileError(name, problem, remedy)
 
 
-def _selected(names: list[str], options: ReadOptions) -> list[str]:
-    """Return the names of the columns to read; TableFileError for an unknown column."""
-    check_columns(options, names)
-    if options.others != "dropped":
-        return names
-    more = [name for name in options.log_fields if name in names]
-    return list(dict.fromkeys([*options.keys, *more]))
+def _match(pattern: str, texts: pa.Array, names: Container[str]) -> pa.StructArray:
+    """Return the groups with these names of a pattern in n texts; null if it does not match."""
+    # RE2 is faster with few groups.
+    some = _GROUP.sub(lambda group: group[0] if group[1] in names else "(?:", pattern)
+    return pc.extract_regex(texts, some)
 
 
-def _rows(
-    blocks: Iterator[tuple[int, bytes]],
-    names: list[str],
-    split: _Split,
-    of_block: Callable[[Lines], Lines] = lambda lines: lines,
-) -> Rows:
-    """Return rows of the columns; ``of_block`` returns the lines of a block that are rows."""
-    schema = pa.schema([(name, _TYPES.get(name, _TEXT)) for name in names])
+def _members(groups: pa.StructArray) -> _Fields:
+    return {group.name: pc.struct_field(groups, group.name) for group in groups.type}
 
-    def parse(numbered: tuple[int, bytes]) -> Block:
-        lines = of_block(Lines.of(numbered[1], numbered[0]))
-        spans, times, wrong = split(lines)
+
+def _split_at(
+    mark: str, count: int, texts: pa.Array, max_splits: int | None = None
+) -> tuple[list[pa.Array], Bools]:
+    """Return the pieces between marks of the texts that have so many, and which texts these are."""
+    lists = pc.split_pattern(texts, mark, max_splits=max_splits)
+    is_whole = pc.equal(pc.list_value_length(lists), count)
+    flat = lists.filter(is_whole).flatten()
+    pieces = [flat.take(pa.array(np.arange(at, len(flat), count))) for at in range(count)]
+    return pieces, np.asarray(is_whole)
+
+
+def _fields_by_line(fields: _Fields, is_whole: Bools, usual: Bools) -> tuple[_Fields, Bools]:
+    """Return fields of whole lines as fields of n lines, and the lines that are not usual: null."""
+    others = ~is_whole
+    others[is_whole] = ~usual
+    if not others.any():
+        return fields, others
+    at = pa.array(np.cumsum(is_whole) - 1, mask=others)
+    return {name: field.take(at) for name, field in fields.items()}, others
+
+
+def _split_shape(shape: str, texts: pa.Array, names: Container[str]) -> _Fields:
+    """Return fields of a shape: of usual lines by their quotes, of the others by its pattern."""
+    # 8.8.8.8 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 2326 "-" "curl/8.5.0"
+    #                                        0 1              2          3 4 5          6
+    parts = _PARTS[shape]
+    pieces, is_whole = _split_at('"', len(parts), texts, len(parts) - 1)
+    fields, usual = _Fields(), np.ones(len(pieces[0]), bool)
+    for at, (part, piece) in enumerate(zip(parts, pieces, strict=True)):
+        if at % 2:
+            fields |= {part: piece} if part in names else {}
+            usual &= ~np.asarray(pc.ends_with(piece, b"\\"))  # else the quote may be escaped
+        else:
+            groups = _match(f"(?s)^{part}$", piece, names)
+            fields |= _members(groups)
+            usual &= np.asarray(groups.is_valid())
+    fields, others = _fields_by_line(fields, is_whole, usual)
+    if not others.any():
+        return fields
+    mask = pa.array(others)
+    groups = _members(_match(SHAPES[shape], texts.filter(mask), names))
+    return {name: pc.replace_with_mask(fields[name], mask, groups[name]) for name in fields}
+
+
+def _split_line(texts: pa.Array, names: Container[str]) -> _Fields:
+    return _members(_match(_LINE, texts, names))
+
+
+def _w3c(header: bytes) -> tuple[list[str], _Split]:
+    """Return the fields that a header of the W3C extended format names, and what splits lines."""
+    words = header.removeprefix(_FIELDS).decode("utf-8", "replace").split()
+    # Old versions of IIS write the date only before the lines.
+    ours = _W3C_NAMES if "date" in words else {**_W3C_NAMES, TIME: "time of day"}
+    names = [ours.get(name, name) for name in words]
+
+    def split(texts: pa.Array, _names: Container[str]) -> _Fields:
+        # CloudFront writes tabs, IIS blanks.
+        has_tab = pc.match_substring(texts[:_SAMPLE], "\t")
+        mark = "\t" if has_tab.true_count * 2 > len(has_tab) else " "
+        pieces, is_whole = _split_at(mark, len(names), texts)
+        fields = dict(zip(names, pieces, strict=True))
+        usual = np.ones(len(pieces[0]), bool)
+        for name in fields.keys() & _W3C_FORMS:
+            usual &= np.asarray(pc.match_substring_regex(fields[name], _W3C_FORMS[name]))
+        return _fields_by_line(fields, is_whole, usual)[0]
+
+    return names, split
+
+
+@dataclass(frozen=True, slots=True)
+class _Parser:
+    """Parses blocks of lines."""
+
+    split: _Split
+    names: Container[str]  # of the fields that are read
+    first: str  # the name of a field that only malformed lines lack
+    schema: pa.Schema
+    header: bytes | None  # of the W3C extended format: the line that names the fields
+
+    def parse(self, numbered: tuple[int, bytes]) -> Block:
+        """Return the rows of a block, given with the number of its first line."""
+        lines = Lines.of(numbered[1], numbered[0])
+        if self.header is not None:
+            lines = _records(lines, self.header)
+        fields = self.split(lines.texts, self.names)
+        wrong, times = fields[self.first].is_null(), None
+        if TIME in fields:
+            wrong, times = _times_of(fields, wrong)
 
         def column(field: pa.Field) -> pa.Array:
             if field.type == _SECONDS:
                 return times
             if field.name == _MALFORMED:
-                return _typed(cut(lines.block, lines.starts, lines.ends, ~wrong), field)
-            span = spans[field.name]
-            return _typed(cut(lines.block, *span, wrong | _is_absent(lines, span, field)), field)
+                return _typed(pc.if_else(wrong, lines.texts, _NULL), field)
+            text = fields[field.name]
+            absent = b"" if field.name == "rest" else b"-"
+            is_absent = pc.or_(wrong, pc.equal(text, absent)) if field.name != "ip" else wrong
+            return _typed(pc.if_else(is_absent, _NULL, text), field)
 
-        batch = pa.record_batch([column(field) for field in schema], schema=schema)
-        return Block(batch, lines.numbers, lines.numbers[wrong])
-
-    return Rows(schema, blocks, parse, is_log=True)
+        batch = pa.record_batch([*map(column, self.schema)], schema=self.schema)
+        return Block(batch, lines.numbers, lines.numbers[np.asarray(wrong)])
 
 
-def _splitter(pattern: re.Pattern[bytes]) -> _Split:
-    """Return a function that splits lines by the groups of a pattern."""
+def _records(lines: Lines, fields: bytes) -> Lines:
+    """Return the lines that are no directives; TextError for one that names other fields."""
+    is_directive = pc.starts_with(lines.texts, _DIRECTIVE)
+    rows = np.asarray(is_directive)
+    directives = lines.texts.filter(is_directive).to_pylist()
+    for number, line in zip(lines.numbers[rows], directives, strict=True):
+        if line.startswith(_FIELDS) and line != fields:
+            raise TextError("the fields change", "split the file before it", int(number))
+    return Lines(lines.texts.filter(pc.invert(is_directive)), lines.numbers[~rows])
 
-    def split(lines: Lines) -> tuple[dict[str, Span], pa.Array, Bools]:
-        spans, wrong = fields_of(lines, pattern)
-        times = _times(cut(lines.block, *spans[TIME], wrong, _TEXT))
-        return spans, times, np.asarray(times.is_null())
 
-    return split
+def _times_of(fields: _Fields, wrong: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Return which lines are malformed, also by their time, and the instants of lines."""
+    if "date" not in fields:
+        times = _times(fields[TIME].view(_TEXT))
+        return times.is_null(), times
+    times = _times(join(fields["date"], b" ", fields[TIME], b"Z").view(_TEXT))
+    is_dated = pc.not_equal(fields["date"], b"-").fill_null(False)
+    return pc.or_(wrong, pc.and_(times.is_null(), is_dated)), times
 
 
 def _times(texts: pa.Array) -> pa.Array:
@@ -180,88 +283,11 @@ def _times(texts: pa.Array) -> pa.Array:
     return instants.cast(_SECONDS).take(encoded.indices)
 
 
-def _is_absent(lines: Lines, span: Span, field: pa.Field) -> Bools:
-    """Return whether fields are a dash, or an empty rest; an address is never absent."""
-    is_absent: Bools = span[0] == span[1] if field.name == "rest" else _is_dash(lines, span)
-    return np.zeros_like(is_absent) if field.name == "ip" else is_absent
-
-
-def _is_dash(lines: Lines, span: Span) -> Bools:
-    starts, ends = span
-    data = bytes_in(lines.block)
-    is_dash: Bools = (ends == starts + 1) & (data[np.minimum(starts, len(data) - 1)] == _DASH)
-    return is_dash
-
-
-def _begin(lines: Lines) -> tuple[dict[str, Span], None, Bools]:
-    """Return the text before the first blank or tab of each line, and the line."""
-    data = bytes_in(lines.block)
-    blanks = np.append(np.flatnonzero((data == _BLANK) | (data == _TAB)), len(data))
-    ends = np.minimum(blanks[np.searchsorted(blanks, lines.starts)], lines.ends)
-    spans = {"ip": (lines.starts, ends), "line": (lines.starts, lines.ends)}
-    return spans, None, np.zeros(len(ends), bool)
-
-
 def _typed(column: pa.Array, field: pa.Field) -> pa.Array:
     """Return bytes as a column of its type."""
-    if column.type == field.type:
-        return column
     try:
         return column.cast(_TEXT).cast(field.type)
     except pa.ArrowInvalid:
         # Bytes that are not UTF-8 are escaped, as by nginx.
         texts = (text and text.decode("utf-8", "backslashreplace") for text in column.to_pylist())
         return pa.array(texts, _TEXT)
-
-
-def _w3c(blocks: Iterator[tuple[int, bytes]], fields: bytes, options: ReadOptions) -> Rows:
-    """Return the rows of the W3C extended format; ``fields`` is the line that names the fields."""
-    fields = fields.removeprefix(_FIELDS)
-    words = fields.decode("utf-8", "replace").split()
-    # Old versions of IIS write the date only before the lines.
-    ours = _W3C_NAMES if "date" in words else {**_W3C_NAMES, TIME: "time of day"}
-    names = [ours.get(name, name) for name in words]
-    selected = _selected([*names, _MALFORMED], options)
-
-    def records(lines: Lines) -> Lines:
-        is_directive = bytes_in(lines.block)[lines.starts] == _DIRECTIVE
-        directives = lines[is_directive]
-        for number, line in zip(directives.numbers, directives.texts.to_pylist(), strict=True):
-            if line.startswith(_FIELDS) and line.removeprefix(_FIELDS) != fields:
-                raise TextError("the fields change", "split the file before it", int(number))
-        return lines[~is_directive]
-
-    def split(lines: Lines) -> tuple[dict[str, Span], pa.Array, Bools]:
-        spans, wrong = _between_blanks(lines, names)
-        times = None
-        if {"date", TIME} <= {*names}:
-            date, time = (cut(lines.block, *spans[name], wrong) for name in ("date", TIME))
-            times = _times(join(date, b" ", time, b"Z").cast(_TEXT, safe=False))
-            wrong |= np.asarray(times.is_null()) & ~_is_dash(lines, spans["date"])
-        if STATUS in names:
-            statuses = cut(lines.block, *spans[STATUS], wrong)
-            is_status = pc.match_substring_regex(statuses, _STATUS).fill_null(False)
-            wrong |= ~np.asarray(is_status)
-        if times is not None:
-            times = pc.if_else(pa.array(wrong), pa.scalar(None, _SECONDS), times)
-        return spans, times, wrong
-
-    return _rows(blocks, selected, split, records)
-
-
-def _between_blanks(lines: Lines, names: list[str]) -> tuple[dict[str, Span], Bools]:
-    """Return the fields with these names between tabs or blanks, and which lines have others."""
-    data = bytes_in(lines.block)
-    for separator in (_TAB, _BLANK):  # CloudFront writes tabs, IIS blanks
-        marks = np.flatnonzero(data == separator)
-        first, last = (np.searchsorted(marks, places) for places in (lines.starts, lines.ends))
-        if np.count_nonzero(first < last) * 2 > len(first):
-            break
-    wrong = last - first != len(names) - 1
-    marks = np.append(marks, np.zeros(len(names), np.int64))
-    bounds = [lines.starts - 1, *(marks[first + at] for at in range(len(names) - 1)), lines.ends]
-    spans = {
-        name: (np.where(wrong, lines.starts, start + 1), np.where(wrong, lines.starts, end))
-        for name, start, end in zip(names, bounds, bounds[1:], strict=False)
-    }
-    return spans, wrong

@@ -7,7 +7,6 @@ number of their row when the rows before are counted.
 
 from __future__ import annotations
 
-import errno
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,9 +18,9 @@ import pyarrow.compute as pc
 
 from geolookup.contract.address import is_address
 from geolookup.errors import ContractError, TableFileError, near_match
+from geolookup.files.byte_streams import explain_errors
 from geolookup.files.text_blocks import TextError, read_full
 from geolookup.filesystem.signatures import START_BYTES, looks_like
-from geolookup.filesystem.unpacking import DAMAGE
 from geolookup.parallel import in_order
 from geolookup.tables.row_notes import row_of
 
@@ -42,9 +41,6 @@ _OF_DELIMITERS = {
     "\t": "add --input-format tsv",
     "|": "add --delimiter '|'",
 }
-#: The beginning of Arrow's errors about a file that may be whole, and their remedy.
-NOT_IMPLEMENTED = "Not yet implemented"
-OTHER_ENCODINGS = "write it with other encodings, or as CSV"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,31 +194,6 @@ def row_errors(lines: Any = None) -> Iterator[None]:
             remedy = "pass --on-invalid null to keep such rows"
         line = None if row is None or lines is None else int(lines[row])
         raise TextError(str(error), remedy, line, row if line is None else None) from error
-
-
-@contextmanager
-def explain_errors(name: str, format_name: str, passed: Callable[[], int] = int) -> Iterator[None]:
-    """Turn errors about a bad file into one line that quotes no content of the file.
-
-    ``passed`` returns the number of the first row of the current block.
-    """
-    try:
-        yield
-    except TextError as error:
-        row = error.line if error.row is None else passed() + error.row
-        raise TableFileError(name, error.problem, error.remedy, row=row) from error
-    except (OSError, *DAMAGE) as error:
-        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0][:100]
-        remedy = OTHER_ENCODINGS if reason.startswith(NOT_IMPLEMENTED) else "is it whole?"
-        # Decompressors set no errno; EINVAL comes from an offset that a damaged file states.
-        if getattr(error, "errno", None) not in (None, errno.EINVAL):
-            remedy = "check its name and permissions"
-        raise TableFileError(name, f"cannot be read ({reason})", remedy) from error
-    except MemoryError:  # Arrow's is an ArrowException too
-        raise
-    except pa.ArrowException as error:
-        problem = f"is damaged or not of the format {format_name}"
-        raise TableFileError(name, problem, "is it whole?") from error
 
 
 def begin_text(stream: Any, name: str, format_name: str) -> bytes:

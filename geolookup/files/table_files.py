@@ -14,7 +14,13 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.errors import TableFileError, near_match
-from geolookup.files.byte_streams import InputStream, input_name, open_input
+from geolookup.files.byte_streams import (
+    STANDARD,
+    InputStream,
+    explain_errors,
+    input_name,
+    open_input,
+)
 from geolookup.files.delimited import read_delimited, write_delimited
 from geolookup.files.json_lines import read_json, write_json
 from geolookup.files.lines import read_list
@@ -25,9 +31,7 @@ from geolookup.files.row_streams import (
     Rows,
     WriteOptions,
     column_at,
-    explain_errors,
 )
-from geolookup.files.standard_input import STANDARD
 from geolookup.filesystem.unpacking import compression
 from geolookup.tables.locate import check_type
 

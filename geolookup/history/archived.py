@@ -21,10 +21,10 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from geolookup.archives.head import Head, is_archive, open_archive
+from geolookup.archives.head import Head, is_archive, open_archive, read_head
 from geolookup.archives.members import Members
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.manifest import Manifest, is_generation, read_manifest
+from geolookup.dataset.manifest import is_generation
 from geolookup.engine.compiled import CompiledPath
 from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import ReadErrors, atomic, check_regular, opener
@@ -72,12 +72,12 @@ def _check_generation(head: Head, generation: str, path: Path) -> None:
         raise DatasetError(path, f"its generation is {short_id(actual)}, unlike its name", RESTORE)
 
 
-def manifest_of(store: Path, generation: str) -> Manifest:
-    """Return the manifest of a kept generation; DatasetError for a damaged one."""
+def head_of(store: Path, generation: str) -> Head:
+    """Return the head of a kept generation; DatasetError for a damaged one."""
     if pointer.is_unpacked(store, generation):
-        return read_manifest(pointer.folder_of(store, generation))
+        return read_head(Path(pointer.folder_of(store, generation)))
     with open_archived(store, generation) as (head, _):
-        return head.manifest
+        return head
 
 
 def archive(store: Path, generation: str) -> None:
@@ -86,14 +86,14 @@ def archive(store: Path, generation: str) -> None:
     Raises DatasetError for a damaged dataset, OutputError if the archive cannot be written; the
     folder then stays.
     """
-    from geolookup.archives.extract import check_files  # imports Arrow: slow
     from geolookup.archives.pack import write_archive
+    from geolookup.archives.unpack import check_files  # imports Arrow: slow
 
-    path = Path(pointer.archive_of(store, generation))
+    path, folder = (Path(of(store, generation)) for of in (pointer.archive_of, pointer.folder_of))
     with atomic.output_errors(path):
         path.parent.mkdir(FOLDER_MODE, exist_ok=True)
         with atomic.staged_file(path, FILE_MODE) as fresh:
-            write_archive(fresh, Path(pointer.folder_of(store, generation)))
+            write_archive(fresh, folder, read_head(folder))
             with open_archive(fresh) as (head, members):
                 check_files(head, members)
     _remove_folder(store, generation)
@@ -104,7 +104,7 @@ def restore(store: Path, generation: str) -> Path:
 
     Raises DatasetError for a damaged archive, OutputError if the store cannot be written.
     """
-    from geolookup.archives.extract import extract  # imports Arrow: slow
+    from geolookup.archives.unpack import extract  # imports Arrow: slow
 
     folder = Path(pointer.folder_of(store, generation))
     if not folder.is_dir():
@@ -193,7 +193,7 @@ def _open_in_cache(
     """Open the dataset of an archive in the cache, unpacked if it is not or fails the check."""
 
     def unpack(folder: Path) -> None:
-        from geolookup.archives.extract import write_files  # imports Arrow: slow
+        from geolookup.archives.unpack import write_files  # imports Arrow: slow
 
         with opened() as (head, members), atomic.staged_folder(folder, FOLDER_MODE) as fresh:
             write_files(head, members, fresh)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
@@ -27,7 +27,7 @@ from geolookup.history.result import StoreResult
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
 from geolookup.store.in_force import Retention, periods
-from geolookup.store.pointer import Publication
+from geolookup.store.pointer import Pointer
 
 if TYPE_CHECKING:
     from geolookup.signing.keys import SigningKeys
@@ -58,19 +58,18 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
     or "archive") and ``bytes`` on the disk. Raises DatasetError without a store.
     """
     store = store_path(store)
-    published = pointer.read_existing(store)
-    current = pointer.not_withdrawn(published)[-1]
-    since = {change.generation: change.since for change in pointer.read_changes(store)}
+    content = pointer.read_existing(store)
+    since = {change.generation: change.since for change in content.changes}
     return [
         Generation(
             entry.generation,
             entry.at,
-            entry is current,
+            entry.generation == content.current,
             entry.withdrawn,
             since.get(entry.generation),
             *_data(store, entry.generation),
         )
-        for entry in reversed(published)
+        for entry in reversed(content.published)
     ]
 
 
@@ -79,7 +78,7 @@ def _data(store: Path, generation: str) -> tuple[str | None, _KeptAs, int | None
     folder = Path(pointer.folder_of(store, generation))
     kept_as: _KeptAs = "folder" if folder.is_dir() else "archive"
     try:
-        date = archived.manifest_of(store, generation).metadata().age.date
+        date = archived.head_of(store, generation).manifest.metadata().age.date
         is_folder = kept_as == "folder"
         paths = folder.iterdir() if is_folder else [Path(pointer.archive_of(store, generation))]
         return date, kept_as, sum(path.stat().st_size for path in paths)
@@ -102,24 +101,24 @@ def rollback(
     """
     from geolookup.integrity import verify  # imports Arrow: slow
     from geolookup.signing.keys import read_signing_keys
-    from geolookup.store.trusted import check_trusted, sign_generation, trust_of
+    from geolookup.store.trusted import check_trusted, sign_verified, trust_of
 
     store = store_path(store)
     result = StoreResult(str(store))
     signers = read_signing_keys(signing_keys)
-    with result.step("rollback"), changing(store) as published:
-        not_withdrawn = pointer.not_withdrawn(published)
-        if len(not_withdrawn) < 2:
+    with result.step("rollback"), changing(store) as content:
+        last = [entry.generation for entry in content.not_withdrawn[-2:]]
+        if len(last) < 2:
             raise DatasetError(store, "no generation before the current one", "publish another")
-        before, current = (entry.generation for entry in not_withdrawn[-2:])
+        before, current = last
         folder = archived.restore(store, before)
-        verify(folder)
+        text = verify(folder).manifest_text
         if signers:
-            sign_generation(store, before, signers)
+            sign_verified(store, folder, text, signers)
         elif (trust := trust_of(store)) is not None:
             check_trusted(folder, trust)
-        pointer.withdraw(published, {current})
-        pointer.save(store, published)
+        content.withdraw({current})
+        pointer.save(store, content)
     return result.ended("rolled back")
 
 
@@ -150,27 +149,26 @@ def prune(
     result = StoreResult(str(store))
     if dry_run:
         return plan(store, retention, _kept(store, retention)).ended("planned")
-    with result.step("prune"):
-        _prune(store, retention, result)
+    _prune(store, retention, result)
     result.log_warnings()
     is_changed = result.removed or result.archived
     return result.ended("pruned" if is_changed else "unchanged")
 
 
-def _kept(store: Path, retention: Retention) -> list[Publication]:
+def _kept(store: Path, retention: Retention) -> Pointer:
     if retention.keep_for is not None:
         periods(store)  # a damaged time must not decide which generations go
-    return retention.kept(pointer.read_existing(store), pointer.read_changes(store))
+    return retention.kept(pointer.read_existing(store))
 
 
-def plan(store: Path, retention: Retention, kept: Sequence[Publication]) -> StoreResult:
+def plan(store: Path, retention: Retention, kept: Pointer) -> StoreResult:
     """Return what ``prune`` does to keep these generations; nothing is changed.
 
     Unpublished ones are removed too.
     """
-    names, folders = {entry.generation for entry in kept}, retention.folders(kept)
+    names, folders = [entry.generation for entry in kept.published], retention.folders(kept)
     others = [name for name in archived.generations_in(store) if name not in names]
-    older = [entry.generation for entry in kept if entry.generation not in folders]
+    older = (name for name in names if name not in folders)
     unpacked = [name for name in older if pointer.is_unpacked(store, name)]
     return StoreResult(str(store), removed=others, archived=unpacked)
 
@@ -185,15 +183,14 @@ def prune_after(store: Path, retention: Retention, result: StoreResult) -> None:
 
 def _prune(store: Path, retention: Retention, result: StoreResult) -> None:
     """Prune a store; raises DatasetError without a store, OutputError if it cannot be written."""
-    with changing(store):
+    with result.step("prune"), changing(store):
         kept = _kept(store, retention)
-        names = [entry.generation for entry in kept]
         planned = plan(store, retention, kept)
         result.removed = planned.removed
         _write_pointer(store, kept, result.removed)
         for name in result.removed:
             archived.remove(store, name)
-        result.warnings += update_changes(store, names)
+        result.warnings += update_changes(store, kept)
         for name in planned.archived:
             try:
                 archived.archive(store, name)
@@ -203,7 +200,7 @@ def _prune(store: Path, retention: Retention, result: StoreResult) -> None:
                 result.warnings.append(f"{problem}: {error}")
 
 
-def _write_pointer(store: Path, kept: Sequence[Publication], removed: Collection[str]) -> None:
+def _write_pointer(store: Path, kept: Pointer, removed: Collection[str]) -> None:
     """Write the pointer before the removal: it never lists a missing generation.
 
     If the disk is too full for it, generations to remove are removed first, one by one. The current
@@ -219,15 +216,15 @@ def _write_pointer(store: Path, kept: Sequence[Publication], removed: Collection
     pointer.save(store, kept)
 
 
-def update_changes(store: Path, kept: Collection[str]) -> list[str]:
+def update_changes(store: Path, kept: Pointer) -> list[str]:
     """Write the missing files of changes, remove others; return a warning for each failure.
 
-    Each is of two generations of ``kept``, those that the store keeps, that were in force one
-    after the other. The caller holds the lock of the store.
+    Each is of two kept generations that were in force one after the other. The caller holds the
+    lock of the store.
     """
     # A, B (removed), B, C, A: A and C, C and A.
-    in_force = [change.generation for change in pointer.read_changes(store)]
-    known = pairwise(generation for generation in in_force if generation in kept)
+    names = {entry.generation for entry in kept.published}
+    known = pairwise(item.generation for item in kept.changes if item.generation in names)
     paths = {
         Path(pointer.changes_of(store, old, new)): (old, new) for old, new in known if old != new
     }
@@ -241,8 +238,8 @@ def update_changes(store: Path, kept: Collection[str]) -> list[str]:
                 old, new = (archived.unpacked(store, generation) for generation in pair)
                 write_changes(old, new, path)
         except (DatasetError, OutputError, OSError, MemoryError) as error:
-            names = " and ".join(map(short_id, pair))
-            warnings.append(f"the changes between generations {names} are not written: {error}")
+            both = " and ".join(map(short_id, pair))
+            warnings.append(f"the changes between generations {both} are not written: {error}")
     for path in (store / pointer.CHANGES).glob(pointer.CHANGES_PATTERN):
         if path not in paths:
             path.unlink(missing_ok=True)

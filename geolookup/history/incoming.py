@@ -1,4 +1,4 @@
-"""Datasets on their way into a store: a folder, an archive, or one that the store keeps already."""
+"""Datasets on their way into a store: a folder, an archive, or what the compiler has staged."""
 
 from __future__ import annotations
 
@@ -9,29 +9,33 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from geolookup.archives.extract import extract
-from geolookup.archives.head import Head, is_archive, open_archive
+from geolookup.archives.head import Head, is_archive, open_archive, read_head
 from geolookup.archives.members import SUFFIX
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import manifest_text
+from geolookup.archives.unpack import extract
 from geolookup.filesystem import atomic
 from geolookup.filesystem.copying import copy_file
 from geolookup.filesystem.ownership import create
 from geolookup.integrity import VerifiedDataset
-from geolookup.signing.statement import read_signature
-from geolookup.store import pointer, resolve
+from geolookup.store import resolve
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A dataset on its way into a store: its manifest, its signature, and a writer of its files."""
+    """A dataset on its way into a store: its head, and a writer of its files."""
 
     path: Path  # names it in errors
-    generation: str
-    manifest_text: bytes
-    signature: bytes | None  # the dataset's own, or a newer one
+    head: Head  # its signature is the dataset's own, or a newer one
     #: Writes the files to an empty folder and verifies them, once; DatasetError if it cannot.
     write: Callable[[Path], VerifiedDataset]
+
+    @property
+    def generation(self) -> str:
+        """The id of the dataset."""
+        return self.head.manifest.generation
+
+    def with_signature(self, signature: bytes | None) -> Incoming:
+        """Return the dataset with another signature; None: with the present one."""
+        return replace(self, head=replace(self.head, signature=signature or self.head.signature))
 
 
 def open_incoming(dataset: str | os.PathLike[str] | None) -> AbstractContextManager[Incoming]:
@@ -50,19 +54,12 @@ def open_incoming(dataset: str | os.PathLike[str] | None) -> AbstractContextMana
 def from_archive(archive: Path) -> Iterator[Incoming]:
     """Yield the dataset of an archive; the file is open for the block."""
     with open_archive(archive) as (head, members):
-        yield _of_head(archive, head, partial(extract, head, members))
-
-
-def from_store(store: Path, generation: str) -> AbstractContextManager[Incoming]:
-    """Return a generation that a store keeps; DatasetError if it does not."""
-    if pointer.is_unpacked(store, generation):
-        return nullcontext(from_folder(Path(pointer.folder_of(store, generation))))
-    return from_archive(Path(pointer.archive_of(store, generation)))
+        yield Incoming(archive, head, partial(extract, head, members))
 
 
 def from_folder(source: Path) -> Incoming:
     """Return a dataset whose files are copied, then verified: the source may change at any time."""
-    head = Head.of(manifest_text(source), read_signature(source), source / fmt.MANIFEST)
+    head = read_head(source)
 
     def write(folder: Path) -> VerifiedDataset:
         for name, text in head.texts():
@@ -73,13 +70,9 @@ def from_folder(source: Path) -> Incoming:
             copy_file(source / name, folder / name, size)
         return VerifiedDataset(folder, lambda name: source / name)
 
-    return _of_head(source, head, write)
+    return Incoming(source, head, write)
 
 
 def from_verified(dataset: VerifiedDataset) -> Incoming:
     """Return a verified dataset on the disk of the store, whose files are moved."""
-    return replace(from_folder(dataset.folder), write=dataset.move_to)
-
-
-def _of_head(path: Path, head: Head, write: Callable[[Path], VerifiedDataset]) -> Incoming:
-    return Incoming(path, head.manifest.generation, head.manifest_text, head.signature, write)
+    return Incoming(dataset.folder, read_head(dataset.folder), dataset.move_to)

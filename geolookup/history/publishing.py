@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from geolookup.dataset.digests import is_whole
-from geolookup.dataset.manifest import manifest_text, parsed_manifest
+from geolookup.dataset.manifest import manifest_text
 from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
@@ -74,11 +75,11 @@ def publish(
     result = StoreResult(str(store))
     with open_incoming(dataset) as incoming:
         check_expected(incoming, expect)
-        kept = retention.kept(*with_generation(store, incoming.generation, begin))
-        if incoming.generation not in {entry.generation for entry in kept}:
+        kept = retention.kept(with_generation(store, incoming.generation, begin))
+        if incoming.generation not in {entry.generation for entry in kept.published}:
             problem = "keep would remove this generation at once; keep more, or use keep_for"
             raise ValueError(problem)
-        for change in pointer.read_changes(store):
+        for change in pointer.read(store).changes:
             if change.since == begin and change.generation != incoming.generation:
                 replaced = short_id(change.generation)
                 warning = f"generation {replaced} was in force since {begin}, and is no longer"
@@ -87,10 +88,9 @@ def publish(
             return plan_publication(store, incoming, retention, begin)
         with result.step("publish", "prune"):
             is_changed = publish_into(store, incoming, since=begin)
-    with result.step("prune"):
-        prune_after(store, retention, result)
+    prune_after(store, retention, result)
     result.log_warnings()
-    is_current = pointer.current_of(store) == incoming.generation
+    is_current = pointer.read(store).current == incoming.generation
     state = ("published" if is_current else "past") if is_changed else "unchanged"
     return result.ended(state, incoming.generation)
 
@@ -114,10 +114,9 @@ def plan_publication(
     """
     check_place(store)
     _check_trust(store, incoming, since)
-    kept = retention.kept(*with_generation(store, incoming.generation, since))
+    kept = retention.kept(with_generation(store, incoming.generation, since))
     result = plan(store, retention, kept)
-    manifest = parsed_manifest(incoming.manifest_text, incoming.path)
-    return result.ended("planned", incoming.generation, manifest)
+    return result.ended("planned", incoming.generation, incoming.head.manifest)
 
 
 def publish_into(
@@ -140,7 +139,7 @@ def publish_into(
         trust = _check_trust(store, incoming, since)
         is_placed = _place(store, incoming, trust, gate)
         after = with_generation(store, incoming.generation, since, withdrawn)
-        return pointer.save(store, *after) or is_placed
+        return pointer.save(store, after) or is_placed
 
 
 def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | None:
@@ -151,33 +150,25 @@ def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | 
     trust = trust_of(store)
     if trust is None:
         return None
-    if is_past(pointer.read_changes(store), since):
+    if is_past(pointer.read(store), since):
         trust = replace(trust, serial=0)
-    trust.check(incoming.manifest_text, incoming.signature, incoming.path)
+    trust.check(incoming.head.manifest_text, incoming.head.signature, incoming.path)
     return trust
 
 
 def _place(store: Path, incoming: Incoming, trust: Trust | None, gate: Gate | None) -> bool:
     """Give a dataset its folder in the store; return whether the store did not have these bytes."""
     target = Path(pointer.folder_of(store, incoming.generation))
-    current = pointer.current_of(store)
-
-    def compare(new: Path) -> None:
-        if gate is not None and current not in (None, incoming.generation):
-            gate(Path(pointer.folder_of(store, current or "")), new)
-
+    current = pointer.read(store).current
     # Also the same manifest: of the same values, another version of Arrow makes other bytes.
-    is_new = not is_whole(target) or manifest_text(target) != incoming.manifest_text
-    if is_new:
-        with atomic.staged_folder(target, FOLDER_MODE) as fresh:
-            if incoming.write(fresh).generation != incoming.generation:
-                raise DatasetError(incoming.path, "replaced while it was read", "publish again")
-            adopt_signature(fresh, incoming.signature)
-            if trust is not None:
-                check_trusted(fresh, trust)  # again: the source may have changed since
-            compare(fresh)
-    else:
-        compare(target)
-        adopt_signature(target, incoming.signature)
+    is_new = not is_whole(target) or manifest_text(target) != incoming.head.manifest_text
+    with atomic.staged_folder(target, FOLDER_MODE) if is_new else nullcontext(target) as folder:
+        if is_new and incoming.write(folder).generation != incoming.generation:
+            raise DatasetError(incoming.path, "replaced while it was read", "publish again")
+        if gate is not None and current is not None and current != incoming.generation:
+            gate(Path(pointer.folder_of(store, current)), folder)
+        adopt_signature(folder, incoming.head.signature)
+        if is_new and trust is not None:
+            check_trusted(folder, trust)  # again: the source may have changed since
     remove_archive(store, incoming.generation)
     return is_new

@@ -12,7 +12,7 @@ from typing import Any
 
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError, count_text, short_id
-from geolookup.history.archived import manifest_of
+from geolookup.history.archived import head_of
 from geolookup.progress import stage
 from geolookup.store import pointer
 
@@ -69,12 +69,13 @@ class StoreResult:
         ``manifest`` is of a generation outside of the store.
         """
         store = Path(self.store)
-        current = pointer.current_of(store)
+        current = pointer.read(store).current
         self.state, self.generation = state, generation or current
         self.current = current is not None and self.generation == current
         try:
             if self.generation is not None:
-                metadata = (manifest or manifest_of(store, self.generation)).metadata()
+                manifest = manifest or head_of(store, self.generation).manifest
+                metadata = manifest.metadata()
                 self.name, self.data_date = metadata.name, metadata.age.date
                 self.bytes, self.counts = metadata.bytes, {**metadata.counts, **self.counts}
         except DatasetError:  # it is damaged

@@ -135,7 +135,7 @@ def _only(fields: dict[str, Any], wanted: Collection[str] | None) -> dict[str, A
 
 def _known_periods(store: str, until: int | None) -> list[Period]:
     """Return the periods whose generation the store keeps, the newest first."""
-    kept = {entry.generation for entry in pointer.read(store)}
+    kept = {entry.generation for entry in pointer.read(store).published}
     known = [
         period
         for period in reversed(periods(store))

@@ -62,13 +62,14 @@ def _latency(shared: Shared) -> Metric:
 
 
 def _datasets(shared: Shared) -> Iterator[Metric]:
-    serving, now = list(shared.serving()), time.time()
+    serving = list(shared.serving())
     text = "Workers that answer from a generation of the dataset."
     workers = Counter((slot.generation.decode(),) for slot in serving)
     yield _metric("gauge", "dataset_workers", text, ("generation",), workers.items())
-    text = "Time since the dataset's manifest was written here."
+    text = "Time since the date of the oldest source that decides an answer; none if undated."
+    dated, now = [slot for slot in serving if slot.data_date], time.time()
     # A clock that was set back must not give a negative age.
-    ages = {(slot.generation.decode(),): max(0.0, now - slot.written) for slot in serving}
+    ages = {(slot.generation.decode(),): max(0.0, now - slot.data_date) for slot in dated}
     yield _metric("gauge", "dataset_age_seconds", text, ("generation",), ages.items())
 
 

@@ -53,9 +53,10 @@ class Slot(ctypes.Structure):
     beats: int
     #: Whether the account store fails.
     is_unusable: bool
-    #: The generation in use, as hexadecimal digits; when its manifest was written, Unix seconds.
+    #: The generation in use, as hexadecimal digits; the oldest date of a deciding source, in Unix
+    #: seconds, 0 if unknown.
     generation: bytes
-    written: int
+    data_date: int
     #: Requests by outcome and by duration, and the sum of all durations.
     outcomes: Any
     durations: Any
@@ -65,7 +66,7 @@ class Slot(ctypes.Structure):
         ("beats", _WORD),
         ("is_unusable", ctypes.c_bool),
         ("generation", ctypes.c_char * 64),
-        ("written", _WORD),
+        ("data_date", _WORD),
         ("outcomes", _WORD * len(OUTCOMES)),
         ("durations", _WORD * (len(BOUNDS) + 1)),
         ("nanoseconds", _WORD),

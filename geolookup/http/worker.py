@@ -8,11 +8,13 @@ import os
 import signal
 import sys
 from asyncio import AbstractEventLoop
+from datetime import UTC, datetime, time
 from threading import Thread
 
 import geolookup
 from geolookup.contract.proxies import TrustedProxies
-from geolookup.errors import GeoLookupError, short_id
+from geolookup.dataset.metadata import iso_day
+from geolookup.errors import DatasetError, GeoLookupError, short_id
 from geolookup.gate import open_accounts, read_plans
 from geolookup.http.application import Application
 from geolookup.http.cors import Origins
@@ -21,7 +23,6 @@ from geolookup.http.shared import Shared
 
 #: Seconds between two beats.
 _BEAT = 0.25
-_MANIFEST = "manifest.json"
 #: New objects before a garbage collection. Requests in progress have thousands of objects, and each
 #: collection visits all of them. Only requests that fail create cycles.
 _COLLECT_AFTER = 20_000
@@ -115,9 +116,11 @@ class Worker:
         self._reported = self._engine.generation
         self._slot.generation = self._reported.encode()
         try:
-            self._slot.written = int((self._engine.path / _MANIFEST).stat().st_mtime)
-        except OSError:  # it was removed
-            self._slot.written = 0
+            day = iso_day(self._engine.metadata.age.date)
+        except DatasetError:  # lookups need no sources and no credits
+            day = None
+        midnight = datetime.combine(day, time(), UTC) if day else None
+        self._slot.data_date = int(midnight.timestamp()) if midnight else 0
         _log.info("answering from generation %s", short_id(self._reported))
 
 

@@ -8,7 +8,6 @@ needed does not depend on the text or its lines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
@@ -18,8 +17,8 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, NETWORK, OWN
 from geolookup.dataset.intervals import I64, U8, U64, Bools
-from geolookup.files.standard_input import STANDARD, standard_input
-from geolookup.filesystem.unpacking import compression, unpack_stream
+from geolookup.files.byte_streams import STANDARD, explain_errors, open_input
+from geolookup.filesystem.unpacking import compression
 from geolookup.kernel import find_addresses
 
 if TYPE_CHECKING:
@@ -55,21 +54,9 @@ def blocks_of(path: str) -> Iterator[bytes]:
     A suffix such as ``.gz`` names the compression; of standard input, the first bytes show it.
     Raises TableFileError for a file that cannot be read, also if it is damaged.
     """
-    if path == STANDARD:
-        stream, packing = standard_input(BLOCK)
-        if packing is None:
-            yield from iter(lambda: stream.read1(BLOCK), b"")
-            return
-    from geolookup.files.byte_streams import open_input  # it imports Arrow
-    from geolookup.files.row_streams import explain_errors
-
-    with ExitStack() as stack:
-        if path == STANDARD and packing:
-            plain = unpack_stream(stream, packing)
-        else:
-            plain = stack.enter_context(open_input(path, compression(path))).plain
-        stack.enter_context(explain_errors(path, "a file"))
-        yield from iter(lambda: plain.read(BLOCK), b"")
+    with open_input(path, compression(path)) as stream, explain_errors(path, "a file"):
+        read = stream.plain.read1 if path == STANDARD else stream.plain.read
+        yield from iter(lambda: read(BLOCK), b"")
 
 
 def parts(blocks: Iterable[bytes]) -> Iterator[Part]:

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from geolookup.archives.head import Head
 from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import write_archive
 from geolookup.errors import OutputError
-from geolookup.filesystem import atomic
-from geolookup.filesystem.locks import hold_lock, sweep
+from geolookup.filesystem import ReadErrors, atomic
+from geolookup.filesystem.copying import copy_file
+from geolookup.filesystem.locks import hold_lock, sweep, temporary_folder
 from geolookup.mirrors.index import ARCHIVES, INDEX, File
 from geolookup.store import pointer
 
 _LOCK = ".lock"
-#: Where archives are written, before they get their names.
-_UNFINISHED = ".unfinished"
 #: Digits of its own digest in the name of an archive; the index has all 64.
 _DIGITS = 16
 #: GENERATION.DIGITS.tar.zst
@@ -40,7 +39,6 @@ def changing(folder: Path) -> Iterator[None]:
     with atomic.output_errors(folder):
         _make(folder)
         with hold_lock(folder / _LOCK):
-            shutil.rmtree(folder / _UNFINISHED, ignore_errors=True)
             sweep(folder)
             yield
 
@@ -58,19 +56,21 @@ def _make(folder: Path) -> None:
     atomic.fsync(folder.parent)
 
 
-def archive_file(store: Path, generation: str, folder: Path) -> File:
+def archive_file(store: Path, head: Head, folder: Path) -> File:
     """Write the archive of a generation of a store into a mirror, unless it is there undamaged.
 
-    Raises DatasetError for a damaged generation.
+    Its head is in the archive. Raises DatasetError for a damaged generation.
     """
-    unfinished = folder / _UNFINISHED
-    unfinished.mkdir()
-    try:
+    generation = head.manifest.generation
+    with temporary_folder(folder / ARCHIVES) as unfinished:
         archive = unfinished / f"{generation}{SUFFIX}"
         if pointer.is_unpacked(store, generation):
-            write_archive(archive, Path(pointer.folder_of(store, generation)))
+            write_archive(archive, Path(pointer.folder_of(store, generation)), head)
         else:
-            shutil.copyfile(pointer.archive_of(store, generation), archive)
+            source = Path(pointer.archive_of(store, generation))
+            with ReadErrors(source):  # it may have been pruned
+                size = source.stat().st_size
+            copy_file(source, archive, size)
         sha256 = _sha256(archive)
         path = f"{ARCHIVES}/{generation}.{sha256[:_DIGITS]}{SUFFIX}"
         file = File(path, archive.stat().st_size, sha256)
@@ -79,8 +79,6 @@ def archive_file(store: Path, generation: str, folder: Path) -> File:
             # Renamed under its final name only when it is complete: a web server serves the folder.
             archive.replace(folder / path)
             atomic.fsync(folder / ARCHIVES)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     return file
 
 

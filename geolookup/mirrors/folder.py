@@ -14,24 +14,30 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+from geolookup.archives.head import Head
 from geolookup.contract.gregorian import timestamp
-from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic, open_regular
+from geolookup.history.archived import head_of
 from geolookup.mirrors.archive_files import archive_file, changing, remove_others
 from geolookup.mirrors.index import INDEX, Index, IndexEntry, index_text, read_index
-from geolookup.mirrors.listing import MirrorGeneration, listed_generations
 from geolookup.mirrors.rules import check_acceptable
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
-from geolookup.signing.statement import serial_of
+from geolookup.signing.statement import read_statement, serial_of
 from geolookup.store import pointer
 from geolookup.store.changing import store_path
+from geolookup.store.pointer import Publication
+from geolookup.store.resolve import fingerprint, retry_if_changed
+
+#: Withdrawn generations that are listed.
+_MOST_WITHDRAWN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +70,14 @@ def mirror(
     limit = None if expires is None else age_limit(expires, "expires")
     keys = read_signing_keys(signing_keys)
     store, folder = store_path(store), Path(output)
-    listed_generations(store)  # without a store, no folder is made
+    pointer.read_existing(store)  # without a store, no folder is made
     with changing(folder):
         text, former = _former_index(folder)
         check = partial(check_acceptable, store, folder=folder, former=former, keys=keys)
-        index = _index(*_pack_generations(store, folder, check), former, limit)
+        pack = partial(_pack_generations, store, folder, check)
+        # A generation may be pruned or withdrawn meanwhile.
+        packed = retry_if_changed(pack, partial(fingerprint, str(store)))
+        index = _index(*packed, former, limit)
         if former is not None and limit is None and _is_same(index, former, text, keys):
             return MirrorResult("unchanged", former)
         _replace(folder, index, keys)
@@ -93,32 +102,45 @@ def _former_index(folder: Path) -> tuple[bytes, Index | None]:
 
 
 def _pack_generations(
-    store: Path, folder: Path, check: Callable[[Path], None]
+    store: Path, folder: Path, check: Callable[[Head], None]
 ) -> tuple[str, tuple[IndexEntry, ...]]:
     """Return the name of the dataset and the entries of the index, their archives written.
 
-    Retries if the store changes meanwhile: a generation may be pruned or withdrawn.
+    These are the current generation, the one before it and those withdrawn, the last first.
     """
-    while True:
-        generations = listed_generations(store)
-        current = next(item.generation for item in generations if not item.withdrawn)
-        dataset = Path(pointer.folder_of(store, current))
-        try:
-            check(dataset)
-            name = read_manifest(dataset).metadata().name
-            entries = tuple(_entry(store, folder, item) for item in generations)
-        except DatasetError:
-            # The error is real only if the store has not changed since; else try again.
-            if listed_generations(store) == generations:
-                raise
-        else:
-            if listed_generations(store) == generations:
-                return name, entries
+    content = pointer.read_existing(store)
+    *others, current = content.not_withdrawn
+    heads = {current: _fetched_head(store, current)}
+    check(heads[current])
+    with suppress(DatasetError):  # pruned, or of another format version
+        heads |= {entry: _fetched_head(store, entry) for entry in others[-1:]}
+    withdrawn = [entry for entry in content.published if entry.withdrawn][-_MOST_WITHDRAWN:]
+    entries = (
+        _entry(store, folder, entry, heads.get(entry))
+        for entry in reversed(content.published)
+        if entry in heads or entry in withdrawn
+    )
+    return heads[current].manifest.metadata().name, tuple(entries)
 
 
-def _entry(store: Path, folder: Path, item: MirrorGeneration) -> IndexEntry:
-    archive = None if item.withdrawn else archive_file(store, item.generation, folder)
-    return IndexEntry(item.generation, item.published_at, archive, item.signature)
+def _fetched_head(store: Path, entry: Publication) -> Head:
+    """Return the head of a generation that followers fetch.
+
+    Raises DatasetError for a damaged one, and for a signature of another one.
+    """
+    head = head_of(store, entry.generation)
+    if head.signature is not None:
+        path = pointer.folder_of(store, entry.generation)
+        read_statement(head.signature, head.manifest_text, None, path)
+    return head
+
+
+def _entry(store: Path, folder: Path, entry: Publication, head: Head | None) -> IndexEntry:
+    """Return the entry of a generation; without a head it is withdrawn."""
+    if head is None:
+        return IndexEntry(entry.generation, entry.at, archive=None, signature=None)
+    signature = None if head.signature is None else head.signature.decode()
+    return IndexEntry(entry.generation, entry.at, archive_file(store, head, folder), signature)
 
 
 def _index(

@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from geolookup.dataset.manifest import parsed_manifest, read_manifest
+from geolookup.archives.head import Head
 from geolookup.errors import DatasetError
 from geolookup.history.incoming import Incoming
 from geolookup.history.publishing import check_expected
 from geolookup.mirrors.index import INDEX, Index, has_expired, read_index
 from geolookup.signing.keys import PrivateKey
-from geolookup.signing.statement import SIGNATURE, read_signature, read_statement, serial_of
-from geolookup.store.trusted import check_trusted, name_in, trust_of
+from geolookup.signing.statement import SIGNATURE, read_statement, serial_of
+from geolookup.store import pointer
+from geolookup.store.trusted import name_in, trust_of
 
 _WRITE = "write it again with 'geolookup mirror write'"
 _NAME_KEY = "name the private key with --signing-key"
@@ -51,42 +52,42 @@ def check_incoming(incoming: Incoming, index: Index, address: str) -> None:
     A published dataset with the wrong name would make the store refuse every later index.
     """
     check_expected(incoming, index.current)
-    name = parsed_manifest(incoming.manifest_text, incoming.path).metadata().name
+    name = incoming.head.manifest.metadata().name
     if name != index.name:
         problem = f"is the dataset {name!r}, but the index says {index.name!r}"
         raise DatasetError(incoming.path, problem, _WRITE)
     if index.signature is not None:
-        read_statement(index.signature, incoming.manifest_text, None, address)
+        read_statement(index.signature, incoming.head.manifest_text, None, address)
 
 
 def check_acceptable(
-    store: Path, current: Path, folder: Path, former: Index | None, keys: Sequence[PrivateKey]
+    store: Path, head: Head, folder: Path, former: Index | None, keys: Sequence[PrivateKey]
 ) -> None:
     """Raise DatasetError if followers of the former index would refuse the next one.
 
-    ``current`` is the folder of the current generation, ``folder`` the mirror, and ``keys`` sign
-    its index. Followers refuse a generation of another name, one that is unsigned or signed before
-    the one that they have, and a signed one under an index without a signature.
+    ``head`` is of the current generation, ``folder`` the mirror, and ``keys`` sign its index.
+    Followers refuse a generation of another name, one that is unsigned or signed before the one
+    that they have, and a signed one under an index without a signature.
     """
-    signature = read_signature(current)
-    if signature is not None and not keys:
+    current = Path(pointer.folder_of(store, head.manifest.generation))
+    if head.signature is not None and not keys:
         problem = "the current generation is signed, but the index would not be"
         raise DatasetError(folder / INDEX, problem, _NAME_KEY)
     if (trust := trust_of(store)) is not None:
-        check_trusted(current, trust)
+        trust.check(head.manifest_text, head.signature, current)
         if not trust.has_one_of(keys):
             problem = "would be signed by no key that the store trusts"
             raise DatasetError(folder / INDEX, problem, _NAME_KEY)
     if former is None:
         return
-    name = read_manifest(current).metadata().name
+    name = head.manifest.metadata().name
     if name != former.name:
         problem = f"is a mirror of {former.name!r}, but the store has {name!r}"
         raise DatasetError(folder, problem, "choose another folder")
     if former.signature is None:
         return
-    if signature is None:
+    if head.signature is None:
         raise DatasetError(current, "not signed, but the generation in the mirror is", _SIGN_AGAIN)
     path = current / SIGNATURE
-    if serial_of(signature, path) < serial_of(former.signature, folder / INDEX):
+    if serial_of(head.signature, path) < serial_of(former.signature, folder / INDEX):
         raise DatasetError(path, "signed before the generation in the mirror", _SIGN_AGAIN)

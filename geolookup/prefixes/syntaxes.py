@@ -28,13 +28,13 @@ def _csv(lists: Lists) -> Iterator[bytes]:
     """Yield a header, and a line for each row; an unknown value is an empty cell."""
     import pyarrow as pa
 
-    from geolookup.files.column_text import bytes_of, cells_of, header_line, join
+    from geolookup.files.column_text import bytes_of, header_line, joined_cells
 
     batches = map(pa.RecordBatch.from_struct_array, chain.from_iterable(lists.values()))
     first = next(batches)
     yield header_line(first.schema.names, ",")
     for batch in chain([first], batches):
-        lines = join(*cells_of(batch.columns, ",", b"\n"), delimiter=b",")
+        lines = joined_cells(batch.columns, ",", b"\n")
         yield bytes_of(lines).to_pybytes()
 
 

@@ -32,10 +32,6 @@ _KEY_OR_PATH = "the key or the path may be wrong"
 _LATER = "try again later"
 
 
-class UnreachableError(DownloadError):
-    """No connection to a server was made: other downloads will probably fail too."""
-
-
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
     """A current file; ``changed`` if this run downloaded it, from byte ``start`` on."""
@@ -135,28 +131,25 @@ def _request(
         from geolookup.remote.buckets import request  # it loads Arrow
     else:
         from geolookup.remote.web import request
-    months, answer = candidates(known.month if known else "", today()), None
+    has_months = MONTH_PLACEHOLDER in remote.uri
+    months = candidates(known.month if known else "", today()) if has_months else ("",)
     with ExitStack() as stack:
-        for month in months if MONTH_PLACEHOLDER in remote.uri else ("",):
+        for month in months:
             # Conditions and ranges are of the same address only.
             same = replace(known, month="") if known and known.month == month else None
             one = request(remote.of_month(month), same, start if same else 0, limits)
             try:
                 answer = stack.enter_context(one)
-            except MissingFileError as error:
-                missing = error
-            else:
                 break
-        else:
-            raise missing
+            except MissingFileError:
+                if month == months[-1]:
+                    raise
         yield answer and replace(answer, version=replace(answer.version, month=month))
 
 
 def _failure(remote: Remote, error: TransientError, problem: str) -> DownloadError:
-    if isinstance(error, NoConnectionError):
-        remedy = f"check the network, or {_LATER}"
-        return UnreachableError(remote.safe_uri, problem, wait=None, remedy=remedy)
-    return remote.failed(problem, _LATER, error.wait)
+    remedy = f"check the network, or {_LATER}" if isinstance(error, NoConnectionError) else _LATER
+    return remote.failed(problem, remedy, error.wait)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ def _answer(
         wait = _SECONDS.fullmatch(headers.get("Retry-After", "").strip())
         raise TransientError(f"the server answers {status}", wait=float(wait[0]) if wait else None)
     if status in (401, 403):
-        name = " ".join(filter(None, (remote.key_env or remote.key_file, remote.key_form)))
+        name = ": ".join(filter(None, (remote.key_env or remote.key_file, remote.key_form)))
         remedy = f"check the key in {name}" if name else "state key_env or key_file if it needs one"
         raise remote.failed(f"the server refuses access ({status})", remedy)
     if status in (404, 410):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from geolookup.errors import line_text
 from geolookup.pictures import wording
@@ -46,6 +47,33 @@ def link(address: str) -> Link | str:
     return Link(line, line) if line.startswith(("https://", "http://")) else line
 
 
+#: A text, a link, or parts that stand side by side.
+Cell: TypeAlias = str | Link | tuple[str | Link, ...]
+#: A URL, or the name of a web site: ``db-ip.com``, but not the host of ``ann@db-ip.com``.
+_SITE = re.compile(
+    r"https?://[^\s<>\"']*[^\s<>\"'.,;:!?)\]]"
+    r"|(?<![\w.@/-])(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)+(?:com|net|org)(?![\w@-]|\.\w)"
+)
+
+
+def linked(text: str) -> tuple[str | Link, ...]:
+    """Return the parts of a credit: its URLs and names of web sites are links.
+
+    Some licences demand a link: DB-IP's does where an answer is shown.
+    """
+    return tuple(_parts(line_text(text)))
+
+
+def _parts(line: str) -> Iterator[str | Link]:
+    end = 0
+    for match in _SITE.finditer(line):
+        yield line[end : match.start()]
+        site = match[0]
+        yield Link(site, site if site.startswith("http") else f"https://{site}")
+        end = match.end()
+    yield line[end:]
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows of texts under a caption; the first cell of a row names it.
@@ -55,7 +83,7 @@ class Table:
 
     caption: str
     head: Sequence[str]
-    rows: Sequence[Sequence[str | Link]]
+    rows: Sequence[Sequence[Cell]]
     words: Collection[int] = ()
 
 

@@ -16,7 +16,7 @@ from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, sweep
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.store import paths, pointer
-from geolookup.store.pointer import Publication
+from geolookup.store.pointer import Pointer
 
 _LOCK = ".lock"
 
@@ -33,8 +33,8 @@ def store_path(store: str | os.PathLike[str] | None) -> Path:
 
 
 @contextmanager
-def changing(store: Path, *, make: bool = False) -> Iterator[list[Publication]]:
-    """Lock a store and yield its published generations; other processes wait.
+def changing(store: Path, *, make: bool = False) -> Iterator[Pointer]:
+    """Lock a store and yield its pointer; other processes wait.
 
     ``make`` creates a store in a missing or empty folder. Raises DatasetError without
     a store, OutputError if the folder cannot become one.
@@ -66,7 +66,7 @@ def check_store(store: Path) -> None:
 
     Only the user's store makes the folder that it is in.
     """
-    if not (_is_user_store(store) or store.parent.is_dir()):
+    if store != Path(paths.user_store()) and not store.parent.is_dir():
         raise OutputError(store.parent, "no such folder", "create it first")
     if store.exists() and not store.is_dir():
         raise OutputError(store, "is not a folder", "choose another name")
@@ -80,16 +80,11 @@ def check_store(store: Path) -> None:
         raise OutputError(store, "is not empty and not a store", "choose another name")
 
 
-def _is_user_store(store: Path) -> bool:
-    return store == Path(paths.user_store())
-
-
 def _make(store: Path) -> None:
     check_store(store)
     if (store / pointer.GENERATIONS).is_dir():
         return
-    parents = reversed(store.parents) if _is_user_store(store) else ()
-    for folder in (*parents, store, store / pointer.GENERATIONS):
+    for folder in (*reversed(store.parents), store, store / pointer.GENERATIONS):
         folder.mkdir(FOLDER_MODE, exist_ok=True)
     atomic.fsync(store)
     atomic.fsync(store.parent)

@@ -6,8 +6,7 @@ records each change, so rollbacks count too.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby, zip_longest
@@ -19,7 +18,7 @@ from geolookup.contract.localtime import instant
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import DatasetError
 from geolookup.store import pointer
-from geolookup.store.pointer import KEEP, KEEP_UNPACKED, Change, Publication, not_withdrawn
+from geolookup.store.pointer import KEEP, KEEP_UNPACKED, Change, Pointer, Publication
 
 if TYPE_CHECKING:
     import os
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 #: aware datetime or a Unix time. A date is its first instant in UTC.
 AsOf = str | date | datetime | int | float
 EXAMPLE = "write a date such as 2026-03-01, or 2026-03-01T09:30Z"
+#: Characters of 2026-03-01 or 2026-W09-7; the shortest text with a time, 20260301T09, has 11.
+_LONGEST_DATE = 10
 
 
 class Period(NamedTuple):
@@ -44,7 +45,7 @@ def periods(store: str | os.PathLike[str]) -> list[Period]:
     The generation of a period can be pruned. Raises DatasetError without a store, and for a
     damaged pointer.
     """
-    changes = pointer.read_changes(store)
+    changes = pointer.read(store).changes
     if not changes:
         problem = "not a store: only a store keeps the generations of the past"
         remedy = "name a store made by 'geolookup update' or 'store publish'"
@@ -68,14 +69,14 @@ def generation_at(store: str | os.PathLike[str], as_of: AsOf) -> str:
     ``read_instant`` for an invalid instant.
     """
     second, all_periods = read_instant(as_of), periods(store)
-    number = bisect_right([period.begin for period in all_periods], second) - 1
-    if number < 0:
+    begun = [period.generation for period in all_periods if period.begin <= second]
+    if not begun:
         since = timestamp(all_periods[0].begin)
         problem = f"no generation was in force at that time; the first is in force since {since}"
         raise DatasetError(
             store, problem, "name a later date, or 'geolookup store publish --since DATE'"
         )
-    return all_periods[number].generation
+    return begun[-1]
 
 
 def read_instant(as_of: AsOf, name: str = "as_of") -> int:
@@ -91,15 +92,12 @@ def read_instant(as_of: AsOf, name: str = "as_of") -> int:
 
 
 def _read_text(text: str) -> date | datetime:
+    is_date = len(text) <= _LONGEST_DATE
     try:
-        return date.fromisoformat(text)
-    except ValueError:
-        pass
-    try:
-        moment = datetime.fromisoformat(text)
+        moment = date.fromisoformat(text) if is_date else datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"{text!r} is not an instant; {EXAMPLE}") from None
-    if moment.tzinfo is None:
+    if isinstance(moment, datetime) and moment.tzinfo is None:
         raise ValueError(f"{text!r} has no offset from UTC; {EXAMPLE}")
     return moment
 
@@ -109,17 +107,15 @@ def read_since(since: AsOf) -> str:
 
     Raises ValueError for an instant in the future, and the errors of ``read_instant``.
     """
-    try:
-        text = timestamp(read_instant(since, "since"))
-    except (OverflowError, OSError):
-        raise ValueError(f"{since!r} is not an instant; {EXAMPLE}") from None
+    text = timestamp(read_instant(since, "since"))
     if text > timestamp():
         raise ValueError(f"{text} is in the future; name a date of the past")
     return text
 
 
-def is_past(changes: Sequence[Change], since: str | None) -> bool:
+def is_past(content: Pointer, since: str | None) -> bool:
     """Return whether a generation in force since then would not be the current one."""
+    changes = content.changes
     return since is not None and bool(changes) and since < changes[-1].since
 
 
@@ -128,31 +124,33 @@ def with_generation(
     generation: str,
     since: str | None,
     withdrawn: Collection[str] = (),
-) -> tuple[Sequence[Publication], Sequence[Change]]:
-    """Return publications and changes of a store with a generation, new or not.
+) -> Pointer:
+    """Return the pointer of a store with a generation, new or not.
 
     It is in force until the next change after ``since`` (None: now), and replaces a change of that
     instant. One of the past that has an entry already keeps it. ``withdrawn`` are marked as such.
     """
-    entries, changes = pointer.read(store), pointer.read_changes(store)
-    pointer.withdraw(entries, withdrawn)
-    current = not_withdrawn(entries)[-1:]
-    if since is None and [entry.generation for entry in current] == [generation]:
-        return entries, changes
-    now = timestamp()
-    entry = Publication(generation, now, since or now)
-    others = [other for other in entries if other.generation != generation]
-    if since is None or not is_past(changes, since):  # a former entry goes, also a withdrawn one
-        return [*others, entry], pointer.with_current(changes, entry)
-    if len(others) == len(entries):
+    content, now = pointer.read(store), timestamp()
+    content.withdraw(withdrawn)
+    current, begin = content.current, since or now
+    if since is None and current == generation:
+        return content
+    entry = Publication(generation, now, begin)
+    others = [other for other in content.published if other.generation != generation]
+    if not is_past(content, since):  # a former entry goes, also a withdrawn one
+        content.published = [*others, entry]
+        content.note_current()
+        return content
+    if others == content.published:
         # By time, but before the current one: that must stay the last.
-        later = (other.since > since or other is current[0] for other in others)
-        entries.insert(next(number for number, is_later in enumerate(later) if is_later), entry)
-    before = [change for change in changes if change.since < since]
-    after = [change for change in changes if change.since > since]
-    in_order = [*before, Change(generation, since), *after]
-    # A since January, A since March: one change.
-    return entries, [next(same) for _, same in groupby(in_order, lambda change: change.generation)]
+        later = (other.since > begin or other.generation == current for other in others)
+        others.insert(next(number for number, is_later in enumerate(later) if is_later), entry)
+        content.published = others
+    before = [change for change in content.changes if change.since < begin]
+    after = [change for change in content.changes if change.since > begin]
+    in_order = groupby([*before, Change(generation, begin), *after], lambda item: item.generation)
+    content.changes = [next(same) for _, same in in_order]  # A since January, A since March: one
+    return content
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,15 +190,14 @@ class Retention:
             return retention
         return replace(retention, unpacked=_number("keep_unpacked", keep_unpacked))
 
-    def kept(
-        self, published: Sequence[Publication], changes: Sequence[Change]
-    ) -> list[Publication]:
-        """Return the generations to keep, in their order; the current one is always one."""
+    def kept(self, content: Pointer) -> Pointer:
+        """Return a pointer with the generations to keep; the current one is always one."""
         if self.keep is None:
-            return list(published)
+            return content
+        published, changes = content.published, content.changes
         # keep 2 of A B C(withdrawn): B and C are the last two, A and B the last two not withdrawn.
         before_current = min(self.keep, 2)
-        kept = {*published[-self.keep :], *not_withdrawn(published)[-before_current:]}
+        kept = {*published[-self.keep :], *content.not_withdrawn[-before_current:]}
         if self.keep_for is not None:
             # A since January, B since March, C since May: from April on, B and C.
             begin = _begin(self.keep_for)
@@ -210,11 +207,11 @@ class Retention:
                 if after is None or after.since > begin  # texts in UTC, of one length
             }
             kept |= {entry for entry in published if entry.generation in names}
-        return [entry for entry in published if entry in kept]
+        return Pointer([entry for entry in published if entry in kept], changes)
 
-    def folders(self, kept: Sequence[Publication]) -> set[str]:
+    def folders(self, kept: Pointer) -> set[str]:
         """Return the generations that stay folders: the last ones that are not withdrawn."""
-        return {entry.generation for entry in not_withdrawn(kept)[-self.unpacked :]}
+        return {entry.generation for entry in kept.not_withdrawn[-self.unpacked :]}
 
 
 #: All generations; older ones become archives.

@@ -17,7 +17,7 @@ from geolookup.filesystem import ReadErrors, open_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection
     from typing import Any, TypeVar
 
     T = TypeVar("T", "Publication", "Change")
@@ -68,6 +68,60 @@ class Change:
         self.generation, self.since = generation, since
 
 
+class Pointer:
+    """The content of the pointer: the published generations, and the changes of the current one.
+
+    ``published`` is in the order of the last publication, ``changes`` has the oldest first. The
+    generation of a change can be pruned: then nothing is known of that time.
+    """
+
+    __slots__ = ("changes", "published")
+
+    def __init__(self, published: list[Publication], changes: list[Change]) -> None:
+        self.published, self.changes = published, changes
+
+    @property
+    def not_withdrawn(self) -> list[Publication]:
+        """The generations that are not withdrawn; the last one is current."""
+        return [entry for entry in self.published if not entry.withdrawn]
+
+    @property
+    def current(self) -> str | None:
+        """The current generation; None without a store."""
+        entries = self.not_withdrawn
+        return entries[-1].generation if entries else None
+
+    def withdraw(self, generations: Collection[str]) -> None:
+        """Mark the entries of some generations as withdrawn."""
+        for entry in self.published:
+            entry.withdrawn |= entry.generation in generations
+
+    def note_current(self) -> None:
+        """Add a change if the current generation is another one than after the last change."""
+        from geolookup.contract.gregorian import timestamp
+
+        current, last = self.not_withdrawn[-1], self.changes[-1] if self.changes else None
+        since = current.since
+        if last is not None and last.generation == current.generation:
+            return
+        if last is not None and since < last.since:
+            # A rollback: its publication is before the last change. Times never go back: the texts
+            # are in UTC and of one length.
+            since = max(timestamp(), last.since)
+        self.changes.append(Change(current.generation, since))
+
+    def document(self) -> dict[str, Any]:
+        """Return the document of the file, without changes before the first listed generation."""
+        names = {entry.generation for entry in self.published}
+        kept = [at for at, change in enumerate(self.changes) if change.generation in names]
+        return {
+            "format": _FORMAT,
+            "format_version": _VERSION,
+            "published": [_members(entry) for entry in self.published],
+            "in_force": [_members(change) for change in self.changes[kept[0] :]] if kept else [],
+        }
+
+
 def folder_of(store: str | os.PathLike[str], generation: str) -> str:
     """Return the folder of a generation in a store."""
     return os.path.join(store, GENERATIONS, generation)
@@ -93,63 +147,34 @@ def is_kept(store: str | os.PathLike[str], generation: str) -> bool:
     return is_unpacked(store, generation) or os.path.isfile(archive_of(store, generation))
 
 
-def withdraw(published: Iterable[Publication], generations: Collection[str]) -> None:
-    """Mark the entries of some generations as withdrawn."""
-    for entry in published:
-        entry.withdrawn |= entry.generation in generations
-
-
-def not_withdrawn(published: Iterable[Publication]) -> list[Publication]:
-    """Return the generations that are not withdrawn; the last one is current."""
-    return [entry for entry in published if not entry.withdrawn]
-
-
-def read(store: str | os.PathLike[str]) -> list[Publication]:
-    """Return the published generations, the newest last; an empty list without a store.
+def read(store: str | os.PathLike[str]) -> Pointer:
+    """Return the pointer of a store; an empty one without a store.
 
     Raises DatasetError for a pointer that is damaged or of another version.
     """
-    return _read(store)[0]
-
-
-def current_of(store: str | os.PathLike[str]) -> str | None:
-    """Return the current generation of a store; None without a store. Raises as ``read``."""
-    current = not_withdrawn(read(store))[-1:]
-    return current[0].generation if current else None
-
-
-def read_changes(store: str | os.PathLike[str]) -> list[Change]:
-    """Return the changes of the current generation, the oldest first; raises as ``read``.
-
-    The generation of a change can be pruned: then nothing is known of that time.
-    """
-    return _read(store)[1]
-
-
-def _read(store: str | os.PathLike[str]) -> tuple[list[Publication], list[Change]]:
     path = os.path.join(store, CURRENT)
     with ReadErrors(path):
         try:
             with open_regular(path) as stream:
                 text = stream.read()
         except (FileNotFoundError, NotADirectoryError, ValueError):  # not a path at all
-            return [], []
+            return Pointer([], [])
     try:
-        return _entries(json.loads(text), path)
+        return _parsed(json.loads(text), path)
     except (TypeError, KeyError, ValueError, RecursionError):
         raise DatasetError(path, "not the pointer of a store", _RESTORE) from None
 
 
-def read_existing(store: str | os.PathLike[str]) -> list[Publication]:
-    """Return the published generations, the newest last; DatasetError also without a store."""
-    published = read(store)
-    if not published:
+def read_existing(store: str | os.PathLike[str]) -> Pointer:
+    """Return the pointer of a store; DatasetError also without a store."""
+    content = read(store)
+    if not content.published:
         remedy = "name a folder made by 'geolookup update' or 'store publish'"
         raise DatasetError(store, "no store here", remedy)
-    return published
+    return content
 
 
-def _entries(document: Any, path: str) -> tuple[list[Publication], list[Change]]:
+def _parsed(document: Any, path: str) -> Pointer:
     # {"format": ..., "published": [{"generation": A, ...}, {"generation": B, "withdrawn": true}],
     #  "in_force": [{"generation": A, "since": ...}, {"generation": B, ...}, {"generation": A}]}
     # Current is A, the last one that is not withdrawn; a rollback withdrew B.
@@ -160,10 +185,10 @@ def _entries(document: Any, path: str) -> tuple[list[Publication], list[Change]]
         problem = f"format version {version!r}, but this geolookup reads {_VERSION}"
         raise DatasetError(path, problem, "use the version of geolookup that wrote it")
     published = [_entry(Publication, members) for members in document["published"]]
-    changes = [_entry(Change, members) for members in document["in_force"]]
-    if not not_withdrawn(published):
+    content = Pointer(published, [_entry(Change, members) for members in document["in_force"]])
+    if content.current is None:
         raise ValueError
-    return published, changes
+    return content
 
 
 def _entry(kind: type[T], members: Any) -> T:
@@ -177,57 +202,25 @@ def _entry(kind: type[T], members: Any) -> T:
     return kind(**values)
 
 
-def save(
-    store: str | os.PathLike[str],
-    published: Sequence[Publication],
-    changes: Sequence[Change] | None = None,
-) -> bool:
+def _members(entry: Publication | Change) -> dict[str, object]:
+    return {name: getattr(entry, name) for name in entry.__slots__}
+
+
+def save(store: str | os.PathLike[str], content: Pointer) -> bool:
     """Replace the pointer, atomically and durably; return False if it is the same already.
 
-    ``changes`` are all changes of the current generation; None: as in the present pointer, with
-    one more if another generation becomes current. Changes before the first remaining generation
-    are dropped. A pointer that is written again would make engines reload.
+    The change is added if another generation becomes current. A pointer that is written again
+    would make engines reload.
     """
     from pathlib import Path
 
     from geolookup.filesystem import atomic
     from geolookup.filesystem.ownership import FILE_MODE
 
-    if changes is None:
-        changes = with_current(read_changes(store), not_withdrawn(published)[-1])
-    document = _document(published, changes)
-    if document == _document(*_read(store)):
+    content.note_current()
+    document = content.document()
+    if document == read(store).document():
         return False
     with atomic.staged_file(Path(store) / CURRENT, FILE_MODE) as fresh:
         fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return True
-
-
-def _document(published: Sequence[Publication], changes: Sequence[Change]) -> dict[str, Any]:
-    names = {entry.generation for entry in published}
-    kept = [number for number, change in enumerate(changes) if change.generation in names]
-    return {
-        "format": _FORMAT,
-        "format_version": _VERSION,
-        "published": [_members(entry) for entry in published],
-        "in_force": [_members(change) for change in changes[kept[0] :]] if kept else [],
-    }
-
-
-def _members(entry: Publication | Change) -> dict[str, object]:
-    return {name: getattr(entry, name) for name in entry.__slots__}
-
-
-def with_current(changes: Sequence[Change], current: Publication) -> Sequence[Change]:
-    """Return the changes, with one more if the current generation is another one than before."""
-    from geolookup.contract.gregorian import timestamp
-
-    if not changes:
-        return [Change(current.generation, current.since)]
-    last = changes[-1]
-    if last.generation == current.generation:
-        return changes
-    # A rollback: its publication is before the last change. Times never go back: the texts are in
-    # UTC and of one length.
-    since = current.since if current.since >= last.since else max(timestamp(), last.since)
-    return [*changes, Change(current.generation, since)]

@@ -77,12 +77,12 @@ def folder(path: str | os.PathLike[str] | None) -> str:
     ``path`` is what ``geolookup.open`` accepts.
     """
     path = dataset_path(path)
-    current = pointer.current_of(path)
+    current = pointer.read(path).current
     return path if current is None else pointer.folder_of(path, current)
 
 
 def _open_current(path: str, *, fallback: bool) -> Dataset:
-    newest_first = [entry.generation for entry in pointer.not_withdrawn(pointer.read(path))[::-1]]
+    newest_first = [entry.generation for entry in pointer.read(path).not_withdrawn[::-1]]
     if not newest_first:
         return Dataset(path)
     try:
@@ -158,7 +158,7 @@ class DatasetPath:
 
     def generation(self) -> str:
         """Return the current generation; DatasetError without one."""
-        return self._past or pointer.current_of(self.path) or self.open_checked(None).generation
+        return self._past or pointer.read(self.path).current or self.open_checked(None).generation
 
     def open_checked(
         self, check: Callable[[Dataset], None] | None, *, fallback: bool = False
@@ -198,7 +198,7 @@ class DatasetPath:
     def open_generation(self, generation: str, serial: int) -> Dataset:
         """Open one generation, signed no earlier than ``serial``."""
         check = self._requirements.signature_check(serial)
-        if pointer.read(self.path):
+        if pointer.read(self.path).published:
             from geolookup.history.archived import open_unpacked
 
             return open_unpacked(self.path, generation, check)

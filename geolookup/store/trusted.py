@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from geolookup.dataset.manifest import manifest_text, read_manifest
@@ -42,7 +42,7 @@ from geolookup.signing.statement import (
     signed_statement,
 )
 from geolookup.signing.trust import Trust
-from geolookup.store import pointer
+from geolookup.store import pointer, resolve
 from geolookup.store.changing import changing
 from geolookup.store.paths import dataset_path
 
@@ -81,7 +81,9 @@ def _files(store: Path) -> Iterator[Path]:
     folders = [store / name for name in (pointer.ARCHIVE, pointer.CHANGES)]
     others = (store / name for name in (pointer.CURRENT, pointer.GENERATIONS, pointer.TRUSTED))
     yield from (path for path in (store, *folders, *others) if os.path.lexists(path))
-    folders += (Path(pointer.folder_of(store, item.generation)) for item in pointer.read(store))
+    folders += (
+        Path(pointer.folder_of(store, item.generation)) for item in pointer.read(store).published
+    )
     for folder in folders:
         with suppress(FileNotFoundError, NotADirectoryError):  # pruned meanwhile, or damaged
             yield from (folder, *folder.iterdir())
@@ -150,7 +152,7 @@ def distrust(store: str | os.PathLike[str], key_id: str) -> None:
 
 def name_in(store: str | os.PathLike[str]) -> str | None:
     """Return the name of the dataset in a store; None if no generation can be read."""
-    for entry in reversed(pointer.read(store)):
+    for entry in reversed(pointer.read(store).published):
         try:
             return read_manifest(pointer.folder_of(store, entry.generation)).metadata().name
         except DatasetError:
@@ -158,17 +160,17 @@ def name_in(store: str | os.PathLike[str]) -> str | None:
     return None
 
 
-def latest_serial(store: str | os.PathLike[str]) -> int:
-    """Return the greatest serial of a store's generations, also of withdrawn ones; 0 for none."""
+def latest_serial(path: str | os.PathLike[str]) -> int:
+    """Return the serial of a dataset, or the greatest one in a store; 0 without a signature.
+
+    Withdrawn generations count: after a rollback a mirror must not accept a withdrawn one again.
+    """
     from geolookup.archives.head import open_archive  # imports Arrow: slow
 
-    latest = 0
-    # Withdrawn ones too: after a rollback a mirror must not accept a withdrawn one again.
-    for generation in (entry.generation for entry in pointer.read(store)):
-        if pointer.is_unpacked(store, generation):
-            latest = max(latest, serial_in(pointer.folder_of(store, generation)))
-            continue
-        archive = Path(pointer.archive_of(store, generation))
+    latest = serial_in(path)
+    for generation in (entry.generation for entry in pointer.read(path).published):
+        latest = max(latest, serial_in(pointer.folder_of(path, generation)))  # 0 for an archive
+        archive = Path(pointer.archive_of(path, generation))
         with suppress(DatasetError), open_archive(archive) as (head, _):
             if head.signature is not None:
                 latest = max(latest, serial_of(head.signature, archive))
@@ -216,29 +218,23 @@ def sign(dataset: str | os.PathLike[str] | None, signing_keys: SigningKeys) -> N
     """
     from geolookup.integrity import verify  # imports Arrow: slow
 
-    folder, signers = Path(dataset_path(dataset)), read_signing_keys(signing_keys)
+    path, signers = Path(dataset_path(dataset)), read_signing_keys(signing_keys)
     if not signers:
         raise ValueError("no key to sign with; name the file of a private key")
-    if not pointer.read(folder):
+    with changing(path) if pointer.read(path).published else nullcontext():
+        folder = Path(resolve.folder(path))
         # The text that was verified: a writer of the folder could have replaced the file.
-        text = verify(folder).manifest_text
-        _write_signature(folder, signed_statement(text, signers, serial_in(folder)))
-        return
-    with changing(folder) as published:
-        current = pointer.not_withdrawn(published)[-1]
-        verify(pointer.folder_of(folder, current.generation))
-        sign_generation(folder, current.generation, signers)
+        sign_verified(path, folder, verify(folder).manifest_text, signers)
 
 
-def sign_generation(store: Path, generation: str, keys: Sequence[PrivateKey]) -> None:
-    """Sign a verified generation of a store; its serial becomes the greatest.
+def sign_verified(path: Path, folder: Path, text: bytes, keys: Sequence[PrivateKey]) -> None:
+    """Sign the manifest ``text`` of a verified dataset; its serial becomes the greatest.
 
-    Raises DatasetError in a store that trusts none of the keys.
+    ``path`` is the store that has the folder, or the folder. Raises DatasetError in a store that
+    trusts none of the keys.
     """
-    folder = Path(pointer.folder_of(store, generation))
-    text = manifest_text(folder)
-    signature = signed_statement(text, keys, latest_serial(store))
-    if (trust := trust_of(store)) is not None:
+    signature = signed_statement(text, keys, latest_serial(path))
+    if (trust := trust_of(path)) is not None:
         trust.check(text, signature, folder)
     _write_signature(folder, signature)
 

@@ -31,6 +31,10 @@ Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 #: The attributes of ``Period`` by the member that has their values.
 _OF_PERIOD = {"utc_offset_seconds": "offset", **{n: n for n in ("abbr", "utc_offset", "is_dst")}}
+_CONVERT = (
+    "convert it: pandas.to_datetime(column, utc=True), column.str.to_datetime(time_zone='UTC') of "
+    "Polars, or column::timestamptz of DuckDB"
+)
 _TYPES = {field.member: type_of(field) for field in FIELDS if field.group == "time"}
 
 
@@ -74,7 +78,7 @@ def _numbers(array: pa.Array) -> NDArray[Any]:
     if pa.types.is_integer(kind) or pa.types.is_null(kind):
         return _plain(array if pa.types.is_integer(kind) else array.cast(pa.int64()))
     problem = f"a column of times must hold timestamps or Unix times, not {kind}"
-    raise TypeError(f"{problem}; convert it, such as with pandas.to_datetime(column, utc=True)")
+    raise TypeError(f"{problem}; {_CONVERT}")
 
 
 def _plain(array: pa.Array) -> NDArray[Any]:

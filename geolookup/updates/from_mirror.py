@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -32,7 +31,9 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
         path, size = mirror.fetch_index(folder)
         text = path.read_bytes()
     job.count(downloaded=size)
-    digest, current = hashlib.sha256(text).hexdigest(), _current(job.store)
+    digest, current = hashlib.sha256(text).hexdigest(), pointer.read(job.store).current
+    if current is not None and not pointer.is_unpacked(job.store, current):
+        current = None  # it lost its files
     # The same bytes as those that were followed last: no signature needs to be checked again.
     is_followed = current is not None and digest == before.index
     if is_followed and not has_expired(before.expires_at, datetime.now(UTC)):
@@ -53,19 +54,13 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
             yield Offer("unchanged" if current == index.current else "planned")
         else:
             with _fetch_generation(job, mirror, index, folder) as incoming:
-                newest = replace(incoming, signature=index.signature or incoming.signature)
+                newest = incoming.with_signature(index.signature)
                 yield Offer("published", newest, members, withdrawn=index.withdrawn)
     except BaseException:
         # With the ETag of a refused index, a server could answer "not modified" for ever.
         forget(folder, "index")
         raise
     forget(folder, "archives")
-
-
-def _current(store: Path) -> str | None:
-    """Return the current generation of a store; None if it has none, or lost its files."""
-    current = pointer.current_of(store)
-    return current if current and pointer.is_unpacked(store, current) else None
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +16,9 @@ from geolookup.errors import BuildError, DownloadError, QualityError, UpdateErro
 from geolookup.filesystem.cache import default_folder
 from geolookup.history.incoming import Incoming, from_folder, from_verified
 from geolookup.integrity import VerifiedDataset
+from geolookup.remote import NoConnectionError
 from geolookup.remote.cache import CacheEntry
-from geolookup.remote.transfer import UnreachableError, ask
+from geolookup.remote.transfer import ask
 from geolookup.signing.statement import read_signature, signed_statement
 from geolookup.store import pointer
 from geolookup.store.trusted import check_signers, is_signed_by, latest_serial
@@ -61,7 +62,7 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
             incoming = from_verified(_compile(job, recipe, folder / "dataset", current))
     gate = partial(_check_gates, job, recipe, current is not None)
     if job.signers:
-        incoming = replace(incoming, signature=_signature(job, incoming))
+        incoming = incoming.with_signature(_signature(job, incoming))
     return Offer("published", incoming, {"inputs": inputs}, gate)
 
 
@@ -89,7 +90,7 @@ def download_sources(job: Job, recipe: Recipe) -> None:
                 is_optional = spec.expected.may_be_missing and isinstance(error, DownloadError)
                 (job.result.warnings if is_optional else failed).append(f"{spec.name}: {error}")
                 wait = max(wait, getattr(error, "wait", None) or 0.0)
-                if failed and isinstance(error, UnreachableError):
+                if failed and isinstance(error.__cause__, NoConnectionError):
                     break  # probably the network: each further source would take seconds
     if failed:
         raise UpdateError(failed, wait=wait)
@@ -125,16 +126,17 @@ def _fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
 
 def _whole_current(store: Path) -> Path | None:
     """Return the folder of the current generation; None if it is damaged or missing."""
-    folder = Path(pointer.folder_of(store, pointer.current_of(store) or ""))
+    folder = Path(pointer.folder_of(store, pointer.read(store).current or ""))
     return folder if is_whole(folder) else None
 
 
 def _signature(job: Job, incoming: Incoming) -> bytes | None:
     """Return a signature by the keys of the job, the one that the store has if each has signed."""
     stored = Path(pointer.folder_of(job.store, incoming.generation))
-    if is_signed_by(stored, job.signers) and manifest_text(stored) == incoming.manifest_text:
+    text = incoming.head.manifest_text
+    if is_signed_by(stored, job.signers) and manifest_text(stored) == text:
         return read_signature(stored)
-    return signed_statement(incoming.manifest_text, job.signers, latest_serial(job.store))
+    return signed_statement(text, job.signers, latest_serial(job.store))
 
 
 def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:
@@ -163,6 +165,8 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
 
     if not recipe.gates:
         return
+    if warning := recipe.unguarded():
+        job.result.warnings.append(warning)
     name = read_manifest(old).metadata().name if is_whole else None
     if name != recipe.name:
         reason = f"is of the dataset {name}" if is_whole else "is damaged"

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import (
@@ -121,21 +121,35 @@ def _plan(job: Job, before: State, folder: Path) -> StoreResult:
 
 def _update(job: Job, before: State, folder: Path) -> StoreResult:
     """Publish what the source offers, prune, and write the record."""
+    began = timestamp()  # later changes of a server are not in this update
     try:
-        state, members = _publish(job, before, folder)
+        with _offer(job, before, folder) as offer:
+            state = _publish(job, offer)
     except (GeoLookupError, OSError) as error:
         with suppress(OutputError):  # the disk may be full: the first failure is the cause
             problem = str(error) or type(error).__name__
             write_state(job.store, before.after("failed", problem))
         raise
+    members = {"generation": pointer.read(job.store).current, "inputs": "", **offer.members}
+    members["bytes"] = before.bytes + job.result.counts.get("downloaded", 0)
     if state != "held":  # also what an update that died has left to be pruned
-        with job.result.step("prune"):
-            prune_after(job.store, job.retention, job.result)
+        prune_after(job.store, job.retention, job.result)
     try:
-        write_state(job.store, before.after(state, **members))
+        write_state(job.store, before.after(state, began_at=began, **members))
     except OutputError as error:  # the store is up to date
         job.result.warnings.append(f"--if-older will not know of this update: {error}")
     return job.result.ended(state)
+
+
+def _publish(job: Job, offer: Offer) -> str:
+    """Publish a dataset that is offered; return the state of the result."""
+    if offer.incoming is None:
+        return offer.state
+    with job.result.step("publish", "prune"):
+        is_changed = publish_into(
+            job.store, offer.incoming, gate=offer.gate, withdrawn=offer.withdrawn
+        )
+    return "published" if is_changed else "unchanged"
 
 
 def _is_recent(job: Job, before: State) -> bool:
@@ -146,24 +160,7 @@ def _is_recent(job: Job, before: State) -> bool:
     if job.if_older is None or not before.began_at or before.source != job.title:
         return False
     passed = datetime.now(UTC) - read_timestamp(before.began_at)
-    return pointer.current_of(job.store) is not None and timedelta(0) <= passed < job.if_older
-
-
-def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]]:
-    """Publish what the source offers; return the state, and members of the record after it."""
-    # When it began, not when it ended: later changes of a server are not in this update.
-    began, state = timestamp(), ""
-    with _offer(job, before, folder) as offer:
-        state = offer.state
-        if offer.incoming is not None:
-            with job.result.step("publish", "prune"):
-                is_changed = publish_into(
-                    job.store, offer.incoming, gate=offer.gate, withdrawn=offer.withdrawn
-                )
-            state = "published" if is_changed else "unchanged"
-    received = before.bytes + job.result.counts.get("downloaded", 0)
-    common = {"began_at": began, "generation": pointer.current_of(job.store), "bytes": received}
-    return state, {"inputs": "", **offer.members, **common}
+    return pointer.read(job.store).current is not None and timedelta(0) <= passed < job.if_older
 
 
 @contextmanager
@@ -181,7 +178,7 @@ def _offer(job: Job, before: State, folder: Path) -> Iterator[Offer]:
 
 def _unless_withdrawn(job: Job, offer: Offer) -> Offer:
     """Return what a store takes of an offer: no generation that a rollback withdrew."""
-    withdrawn = {entry.generation for entry in pointer.read(job.store) if entry.withdrawn}
+    withdrawn = {entry.generation for entry in pointer.read(job.store).published if entry.withdrawn}
     if offer.incoming is None or offer.incoming.generation not in withdrawn:
         return offer
     which = f"generation {short_id(offer.incoming.generation)}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 
+import geolookup
 from benchmarks import figures
 from tests.conftest import ROOT
 from tests.docs.blocks import unwrapped
@@ -21,7 +23,8 @@ def test_the_coverage_that_the_readme_and_the_home_page_state() -> None:
     readme = unwrapped((ROOT / "README.md").read_text(encoding="utf-8"))
     folder = ROOT / "geolookup" / "world"
     size = sum(path.stat().st_size for path in folder.iterdir())
-    assert f"of the whole address space, {size / 1e6:.0f} MB." in readme
+    month = dt.date.fromisoformat(str(geolookup.open(folder).metadata.age.date))
+    assert f"of the whole address space, {size / 1e6:.0f} MB, of {month:%B %Y}." in readme
     stated = dict(re.findall(r"^\| ([^|]+) \| (\d+\.\d\d%) \|$", readme, re.MULTILINE))
     samples = (ROOT / "sample_data" / "README.md").read_text(encoding="utf-8")
     known = samples.partition("| known |")[2].partition("\n\n")[0]
@@ -34,4 +37,8 @@ def test_the_coverage_that_the_readme_and_the_home_page_state() -> None:
     assert stated["country"] == f"{ipv4.share('currency.code'):.2%}"
     home = unwrapped((ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
     assert f"**{int(100 * country)} %** of the public IPv4 addresses" in home
-    assert f"{float(stated['city'][:-1]):.1f} % have a city" in home
+    local_time, city = (float(stated[name][:-1]) for name in ("time zone", "city"))
+    assert f"{local_time:.0f} % a local time, {city:.1f} % a city" in home
+    agreement = re.search(r"GeoLite2 Country, \S+ \| [\d,]+ addresses \| ([\d.]+)%", samples)
+    assert agreement
+    assert f"{float(agreement[1]):.0f}% of the countries [agree with GeoLite2]" in readme

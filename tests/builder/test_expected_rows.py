@@ -66,6 +66,14 @@ def test_min_rows_and_bad_values(tmp_path: Path) -> None:
         assert fails(tmp_path, {"a.csv": rows(1)}, text, empty="").problem == problem
 
 
+def test_all_unmet_demands_are_named(tmp_path: Path) -> None:
+    text = recipe('path = "a.csv"\nmin_rows = 3\nmin_coverage = { asn = "10%" }')
+    assert fails(tmp_path, {"a.csv": rows(1)}, text).problem == (
+        "min_rows = 3 of a.csv: found 1 usable row; also "
+        'min_coverage asn = "10%" of a.csv: found 0 of 1 row with a value'
+    )
+
+
 DROP = 'max_drop = "20%"'
 
 
@@ -223,6 +231,21 @@ def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
     error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
     problem = f"{tmp_path / 'a.csv'}:101: wrong number of cells: '8.8.8.8,x,y'; 2 of 101 rows"
     assert str(error).startswith(problem)
+
+
+def test_all_exceeded_limits_are_named(tmp_path: Path) -> None:
+    text = "network,asn,country_code\nnowhere,1,US\n8.8.8.0/24,x,XX\n8.8.9.0/24,5,US\n"
+    error = fails(tmp_path, {"a.csv": text}, max_rejects=None, max_nulled=None)
+    assert (error.path, error.line) == (str(tmp_path / "a.csv"), 2)
+    for counts in (
+        "1 of 3 rows of a.csv rejected, the limit is 0",
+        "; also 1 of 2 values of country_code in a.csv nulled, the limit is 0",
+        "; also 1 of 2 values of asn in a.csv nulled, the limit is 0",
+    ):
+        assert counts in error.problem
+    raised = "raise max_rejected and max_nulled in its [[source]]"
+    options = "'build --max-rejects LIMIT --max-nulled LIMIT'"
+    assert f"{raised} or by {options}; 'build --rejects FILE' lists all" in error.remedy
 
 
 REMEDIES = {

@@ -1,6 +1,6 @@
 """Every way to lose a value: where it is counted, and what ends the build above a limit.
 
-docs/data/losses.md has ``LOSSES`` and ``DEMANDS`` too: ``tests/docs/test_losses_page.py``.
+docs/data/losses.md has ``LOSSES`` too: ``tests/docs/test_losses_page.py``.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ LOSSES = (
          csv("network,isp", "8.8.8.0/24,x", "9.9.9.0/24,y"), 'within = ["9.0.0.0/8"]',
          counts={"left out": 1}),
     # --- values
-    Loss("an unknown country, with its region and city",
+    Loss("an unknown country, with its region, city and postal code",
          csv("network,country_code", "8.8.8.0/24,XX"), counts=nulled(country_code=1)),
-    Loss("an unknown country, with its region and city",
+    Loss("an unknown country, with its region, city and postal code",
          csv(COUNTRY, "8.8.8.0/24,XX,BE,Berlin,Berlin,10115"),
          counts=nulled(country_code=1, region_code=1, region_name=1, city_name=1, postal_code=1)),
     Loss("the region of another country", csv(COUNTRY, "8.8.8.0/24,DE,FR-75,,,"),
@@ -135,7 +135,7 @@ LOSSES = (
          counts={"far": 1}),
     Loss("`UK` and `EL`, kept as `GB` and `GR`", csv("network,country_code", "8.8.8.0/24,UK"),
          counts={"alias": 1}),
-    Loss("an unknown country, with its region and city",
+    Loss("an unknown country, with its region, city and postal code",
          {"a.csv": "8.8.8.0/24,XX,,,\n"}, 'format = "geofeed"', counts=nulled(country_code=1)),
     Loss("the region of another country", {"a.csv": "8.8.8.0/24,DE,FR-75,,\n"},
          'format = "geofeed"', counts=nulled(region_code=1)),

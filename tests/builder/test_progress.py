@@ -63,13 +63,13 @@ def test_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         terminal = Terminal()
         progress = Progress(terminal)
-        now[0] += 10
-        progress.show(20_000, fraction)
-        shown = f"{CLEAR}20,000 rows  2,000 rows/s{left}"
-        assert terminal.getvalue() == shown
-        now[0] += 0.05
-        progress.show(30_000, fraction)  # too soon after the last
-        assert terminal.getvalue() == shown
-        progress.clear()
-        assert terminal.getvalue() == shown + CLEAR
+        with progress.stage("reading"):
+            now[0] += 10
+            progress.show(20_000, fraction)
+            shown = f"{CLEAR}reading  20,000 rows  2,000 rows/s{left}  10.0 s"
+            assert terminal.getvalue().endswith(shown)
+            now[0] += 0.05
+            progress.show(30_000, fraction)  # too soon after the last
+            assert terminal.getvalue().endswith(shown)
+        assert terminal.getvalue().endswith(shown + CLEAR)
         assert progress.seconds == pytest.approx(10.05)

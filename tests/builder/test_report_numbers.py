@@ -201,7 +201,7 @@ FIELDS: list[tuple[str, dict[str, object], list[str]]] = [
     ("connection_type",
      {"Mobile": "Mobile", "Cellular": "Mobile", "wireless": "Mobile", "Cable/DSL": "Residential",
       "dsl": "Residential", "fttx": "Residential", "COMP": "Corporate", "SAT": "Satellite",
-      "DIAL": "Dialup", "isdn": "Dialup"},
+      "DIAL": "Dialup", "isdn": "Dialup", "Cable": "Residential", "T1": "Corporate"},
      ["Pigeon", "1"]),
     # Of two joined by a slash the first counts, unless it is unknown on purpose.
     ("user_type",
@@ -209,7 +209,8 @@ FIELDS: list[tuple[str, dict[str, object], list[str]]] = [
       "RSV/ISP": "residential", "MOB": "cellular", "MOB/ISP": "cellular", "COM": "business",
       "corporate": "business", "hosting": "hosting", "DCH": "hosting", "DCH/CDN": "hosting",
       "EDU": "college", "GOV": "government", "SES": "search_engine_spider", "RSV": None,
-      "rsv": None, "RSV/RSV": None},
+      "rsv": None, "RSV/RSV": None, "ORG": "business", "education": "college", "MIL": "military",
+      "LIB": "library", "CDN": "content_delivery_network"},
      ["robot", "1", "/", "ISP/", "ISP/pigeon", "I S P", "none"]),
 ]  # fmt: skip
 OTHER_HALF = {"latitude": "longitude", "longitude": "latitude"}

@@ -120,6 +120,14 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
     done = run("accounts", "usage", *at, "--plans", str(plans))
     assert done.stdout == "1 of 1 used  one  2 keys  Acme\n"
     assert "1 of an unknown quota used  one  " in run("accounts", "usage", *at).stdout
+    for known, quota in (((), None), (("--plans", str(plans)), 1)):
+        usage = json.loads(run("accounts", "usage", *at, *known, "--json").stdout)
+        assert usage == {"account": "Acme", "plan": "one", "used": 1, "quota": quota, "keys": 2}
+    entries = [*map(json.loads, run("accounts", "keys", "list", *at, "--json").stdout.splitlines())]
+    assert {entry["expires"]: entry["key"] for entry in entries} == {
+        None: live.split()[0],
+        "9999-12-31T00:00:00Z": test.split()[0],
+    }
     # A whole key in place of its identifier is not repeated.
     assert key not in refused("accounts", "keys", "revoke", key, *at)
     identifier = live.split()[0]

@@ -46,18 +46,17 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if number == 1:
             geolookup.rollback(store)
     days = ("01", "08", "09", "15")
-    changes = pointer.read_changes(store)
-    assert len(changes) == len(days)
-    dated = [
+    content = pointer.read(store)
+    content.changes = [
         Change(change.generation, f"2026-03-{day}T00:00:00Z")
-        for change, day in zip(changes, days, strict=True)
+        for change, day in zip(content.changes, days, strict=True)
     ]
-    pointer.save(store, pointer.read(store), dated)
+    pointer.save(store, content)
     return store
 
 
 def _short(store: Path) -> list[str]:
-    return [change.generation[:12] for change in pointer.read_changes(store)]
+    return [change.generation[:12] for change in pointer.read(store).changes]
 
 
 def test_the_text_of_an_address(store: Path) -> None:

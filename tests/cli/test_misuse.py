@@ -40,6 +40,8 @@ CASES = {
     "8.8.8.8 --indent --format csv": "for json, not for csv",
     "8.8.8.8 -": "either - or addresses",
     "8.8.8.8 -d own -f own.site": "did you mean 'own.site_id'?",
+    "8.8.8.8 -d data --overlay a.csv --overlay b.csv": "--overlay FILE: takes one value only;",
+    "prefixes country=AT --within 8.0.0.0/8 --within 9.0.0.0/8": "--within NETWORK: takes one",
     "8.8.8.8 -d data -f own": "--fields: the dataset has no own columns; declare them",
     "8.8.8.8 -d store --as-of 8.8.8.8": "--as-of DATE: not an instant; write a date such as",
     "info data --as-of 2026-02-02": "not a store",

@@ -103,6 +103,9 @@ _CASES = (
     # Springfield in Illinois and in Missouri, 306 km apart: two cities.
     ("US,IL,,Springfield,39.78,-89.65", "US,MO,,Springfield,37.21,-93.29", "+ = + +"),
     ("US,IL,,Springfield,39.78,-89.65", "US,MO,,Springfield,,", "+ = + ="),
+    # 99 and 101 km apart.
+    ("US,IL,,Springfield,39,-89", "US,MO,,Springfield,39.89,-89", "+ = + ="),
+    ("US,IL,,Springfield,39,-89", "US,MO,,Springfield,39.91,-89", "+ = + +"),
     # Vendors divide Finland in different ways; the coordinates are 2 km apart.
     ("FI,18,,Helsinki,60.17,24.94", "FI,01,Uusimaa,Helsinki,60.18,24.96", "+ = + ="),
     # Far apart in one region: the same city, in the middle of two areas.

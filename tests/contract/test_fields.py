@@ -70,7 +70,7 @@ OTHER_NAMES = {
     "postal_code": "postcode",
     "lat": "LAT",
     "longitude": "Longitude",
-    "timezone": "TZ time_zone",
+    "timezone": "TZ tz_name",
     "currency_code": "currencyCode",
     "asn": "autonomous_system_number",
     "organization": "org",
@@ -116,6 +116,7 @@ def test_a_field_has_a_path_a_member_and_a_short_name() -> None:
             assert fields.NAMES[name] == field.path
             assert paths.resolve_fields(name, FIELDS, "get") == (field,)
             assert paths.resolve_field(name, FIELDS, "get") is field
+        assert not field.source_column or fields.NAMES[field.source_column] == field.path
     # No two fields share a name, and no field has the name of a group.
     names_of = [field.names for field in FIELDS]
     assert len(fields.NAMES) == sum(map(len, names_of)) + len(fields.GROUPS)
@@ -228,9 +229,11 @@ def numbered(count: int) -> list[dict[str, Any]]:
 
 
 def test_a_name_of_the_contract_is_no_name_of_a_column() -> None:
-    for name in (*NAMES, "network", "own", "json", "first", "A", "a b", ""):
+    for name in (*NAMES, "network", "own", "json", "first", "A", "a b", "", "1a", "_a", "a" * 64):
         with pytest.raises(ValueError, match="; "):
             own_schema([{"name": name, "type": "text"}])
+    for name in ("a_1", "a" * 63):
+        assert own_schema([{"name": name, "type": "text"}]).own[0].path == f"own.{name}"
 
 
 @pytest.mark.parametrize(

@@ -103,18 +103,6 @@ echo 'path = "{day}.csv"' >> {day}.toml
 geolookup build {day}.toml --output {day} && rm {day}.*
 """
 _TWO_DAYS = "".join(_A_DAY.format(day=day) for day in ("monday", "tuesday"))
-_TWO_MONTHS = """
-while read month place; do
-    printf 'network,country_code,city_name,time_zone\\n198.41.0.0/24,%s\\n' $place > $month.csv
-    printf '[dataset]\\nname = "acme-geo"\\n[[source]]\\nformat = "csv"\\n' > $month.toml
-    echo "path = \\"$month.csv\\"" >> $month.toml
-    geolookup build $month.toml --output $month
-done <<END
-march DE,Bonn,Europe/Berlin
-june FR,Metz,Europe/Paris
-END
-rm *.csv *.toml
-"""
 _VENDOR = f"PYTHONPATH='{ROOT}' python -m tests.docs.vendor_files {{}}"
 _MYDATA = f"cp -r '{SMALL}' mydata\n"
 #: A server that is a job of the shell, and the variables that lead psql to it. The path of a
@@ -164,7 +152,7 @@ PRESUMED = {
     ),
     "docs/integrate/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
     "docs/integrate/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
-    "docs/use/history.md": Needs(modules=("pyarrow",), script=_TWO_MONTHS),
+    "docs/use/history.md": Needs(modules=("pyarrow",)),
     "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
     "docs/use/spark.md": Needs(

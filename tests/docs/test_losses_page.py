@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from tests.builder.test_losses import DEMANDS, LOSSES, Loss
+from tests.builder.test_losses import LOSSES, Loss
 from tests.conftest import ROOT
 from tests.docs.blocks import unwrapped
 from tests.internals.builder import KINDS, limit_key
+from tests.internals.contract import STATED
 
 PAGE = ROOT / "docs" / "data" / "losses.md"
 
@@ -22,13 +23,22 @@ def _table(head: str, rows: Iterable[tuple[str, ...]]) -> tuple[str, str]:
 
 
 def _kinds() -> Iterable[tuple[str, ...]]:
-    """Yield a row for each kind of loss, with all ways to it."""
+    """Yield a row for each kind of loss, with all ways to it; for values of places one more."""
     for word in KINDS:
-        yield f"`{word}`", _ways(loss for loss in LOSSES if word in (loss.counts or {}))
+        losses = [loss for loss in LOSSES if word in (loss.counts or {})]
+        if word == "nulled":
+            yield f"`{word}`, places", _ways(filter(_is_of_places, losses))
+            losses = [loss for loss in losses if not _is_of_places(loss)]
+        yield f"`{word}`", _ways(losses)
+
+
+def _is_of_places(loss: Loss) -> bool:
+    nulled = (loss.counts or {})["nulled"]
+    return isinstance(nulled, Mapping) and {*nulled} <= {*STATED["location"]}
 
 
 def _ends() -> tuple[str, str]:
-    start = "These end every build: "
+    start = "These put whole columns or files in doubt, so they end every build: "
     text = f"{start}{_ways(loss for loss in LOSSES if loss.error)}."
     return start, textwrap.fill(text, 100)
 
@@ -40,14 +50,10 @@ def _ways(losses: Iterable[Loss]) -> str:
 
 def lists() -> dict[str, str]:
     """Return the lists by their first words."""
-    demands = (
-        (way, f"`{lines or after.splitlines()[-1]}`") for way, (lines, after, _) in DEMANDS.items()
-    )
     return dict(
         (
             _table("| line of the report | counts |", _kinds()),
             _ends(),
-            _table("| loss | demand |", demands),
         )
     )
 

@@ -90,11 +90,11 @@ def test_csv_comes_out_as_it_went_in(sample: Engine, tmp_path: Path) -> None:
     enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", _ASN)
     written = (tmp_path / "out.csv").read_bytes()
     assert written == b"ip,network_asn\n8.8.8.8,15169\n,\n1.1.1.1,13335\n"
-    plain = b"n,ip\r\n 007 ,8.8.8.8\r\n\r\n\n,1.1.1.1\n\xff, "  # whole lines pass through
+    plain = b'n,ip\r\n 007 ,8.8.8.8\r\n\r\n\n"7",1.1.1.1\n\xff, '  # whole lines pass through
     (tmp_path / "in.csv").write_bytes(plain)
     enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", _ASN)
     written = (tmp_path / "out.csv").read_bytes()
-    assert written == b"n,ip,network_asn\n 007 ,8.8.8.8,15169\n,1.1.1.1,13335\n\xff, ,\n"
+    assert written == b'n,ip,network_asn\n 007 ,8.8.8.8,15169\n"7",1.1.1.1,13335\n\xff, ,\n'
 
 
 def test_json_lines_come_out_as_they_went_in(sample: Engine, tmp_path: Path) -> None:

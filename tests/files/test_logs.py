@@ -105,7 +105,7 @@ _LINES = st.tuples(*(st.sampled_from((*parts[:1] * 9, *parts)) for parts in _PAR
 @pytest.mark.parametrize("shape", SHAPES)
 @given(lines=st.lists(_LINES | st.sampled_from(("", "x", " \t", "\v8.8.8.8", "\\", '"'))))
 def test_fields_are_the_groups_of_the_pattern(shape: str, lines: list[str]) -> None:
-    """Of usual lines, which no pattern reads, too."""
+    """Of usual lines, which are split at their quotes, too."""
     host = "a.example:80 " if "vhost" in shape else ""
     text = "".join(f"{host}{line}\r\n" for line in lines)
     with TemporaryDirectory() as folder:

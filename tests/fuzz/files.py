@@ -29,7 +29,7 @@ from tests.internals.builder import auto, document
 from tests.internals.dataset import is_generation
 from tests.internals.prefixes import SYNTAXES, Lists, checked_names, read_list
 from tests.internals.remote import CacheEntry, Remote, sha256_of
-from tests.internals.store import CURRENT, Publication, pointer
+from tests.internals.store import CURRENT, Pointer, Publication, pointer
 from tests.internals.updates import STATE, State, read_state, write_state
 
 _IDS = [digit * 64 for digit in "abc"]
@@ -39,24 +39,20 @@ _TIME = "2026-11-23T10:00:00Z"
 def _pointers() -> Iterator[bytes]:
     entries = [Publication(name, _TIME, _TIME, withdrawn=name == _IDS[1]) for name in _IDS]
     for published in (entries[:1], entries):
-        pointer.save(scratch(), published)
+        pointer.save(scratch(), Pointer(published, []))
         yield (scratch() / CURRENT).read_bytes()
 
 
 def _read_pointer(data: bytes) -> None:
     """What is accepted has a current generation, and is the same when it is written again."""
     (scratch() / CURRENT).write_bytes(data)
-    published = accepted(lambda: pointer.read(scratch()), DatasetError, scratch(), refused)
-    if published is None:
+    content = accepted(lambda: pointer.read(scratch()), DatasetError, scratch(), refused)
+    if content is None:
         return
-    assert pointer.not_withdrawn(published)
-    assert all(is_generation(entry.generation) for entry in published)
-    pointer.save(scratch(), published)
-    assert _members(pointer.read(scratch())) == _members(published)
-
-
-def _members(published: list[Publication]) -> list[tuple[str, str, bool]]:
-    return [(entry.generation, entry.at, entry.withdrawn) for entry in published]
+    assert content.not_withdrawn
+    assert all(is_generation(entry.generation) for entry in content.published)
+    pointer.save(scratch(), content)
+    assert pointer.read(scratch()).document() == content.document()
 
 
 def _states() -> Iterator[bytes]:

@@ -65,7 +65,9 @@ def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:
     for path in (shared(0), tmp_path / "missing"):
         with pytest.raises(DatasetError, match="not a store: only a store keeps the generations"):
             geolookup.open(path, as_of="2026-03-01")
-    pointer.save(store, pointer.read(store), [Change(id_of(4), "March")])
+    content = pointer.read(store)
+    content.changes = [Change(id_of(4), "March")]
+    pointer.save(store, content)
     before = sorted(store.rglob("*"))
     for dry_run in (True, False):
         with pytest.raises(DatasetError, match="in_force"):

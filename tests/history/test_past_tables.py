@@ -160,8 +160,11 @@ def test_a_store(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         geolookup.publish(pool.dataset(number), store)
     geolookup.prune(store, keep=3)
     numbers = (1, 0, 3, 1, 4)
-    changes = [Change(pool.id_of(n), f"2026-0{at}-01T00:00:00Z") for at, n in enumerate(numbers, 1)]
-    pointer.save(store, pointer.read(store), changes)
+    content = pointer.read(store)
+    content.changes = [
+        Change(pool.id_of(n), f"2026-0{at}-01T00:00:00Z") for at, n in enumerate(numbers, 1)
+    ]
+    pointer.save(store, content)
     instants = {"2025-12-31": None, "2026-01-01": 1, "2026-02-10": None, "2026-03-01": 3}
     instants |= {"2026-04-30": 1, "2026-05-01": 4}
     times = pa.array([f"{text}T00:00:00Z" for text in instants]).cast(pa.timestamp("s", "UTC"))

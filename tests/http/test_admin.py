@@ -8,6 +8,7 @@ import select
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,10 @@ def test_pages(server: Server, sample: geolookup.Engine) -> None:
     assert (server.show("/").status, server.show(PATH).status) == (404, 404)
     generation = sample.metadata.generation
     assert server.metric("geolookup_dataset_workers", generation=generation) == 2
+    date = str(sample.metadata.age.date)
+    since = time.time() - datetime.fromisoformat(f"{date}T00:00:00Z").timestamp()
+    age = server.metric("geolookup_dataset_age_seconds", generation=generation)
+    assert age == pytest.approx(since, abs=600)
     for request, status in (
         (b"HEAD /livez HTTP/1.1", 200),
         (b"PUT /livez HTTP/1.0", 405),
@@ -114,7 +119,7 @@ def test_age_after_the_clock_was_set_back(monkeypatch: pytest.MonkeyPatch) -> No
     shared = Shared(1)
     (slot,) = shared.slots
     slot.begin()
-    slot.generation, slot.written, slot.beats = GENERATION.encode(), 1000, 1
+    slot.generation, slot.data_date, slot.beats = GENERATION.encode(), 1000, 1
     for now, age in ((1095.5, 95.5), (900.0, 0)):
         monkeypatch.setattr(time, "time", lambda now=now: now)
         text = exposition(shared, State()).decode()

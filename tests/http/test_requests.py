@@ -11,6 +11,7 @@ import sys
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from urllib.parse import parse_qsl, quote, unquote_plus
 
 import pytest
@@ -263,11 +264,13 @@ def test_what_sends_no_complete_head_in_time_is_closed(server: Server, key: str)
         partial.sendall(asked[:20])
         idle.sendall(asked)
         assert idle.recv(65536).startswith(b"HTTP/1.1 200 ")
-        waiting = {silent, partial, trickled, idle}
+        waiting, answered = {silent, partial, trickled, idle}, monotonic()
         for byte in asked:  # takes longer than the time
             if not waiting:
                 break
             waiting.difference_update(select.select(waiting, [], [], 0.25)[0])
+            # Clients keep a connection that they do not use for 4 seconds.
+            assert idle in waiting or monotonic() - answered >= 4.9
             if trickled in waiting:
                 trickled.send(bytes([byte]))
         assert not waiting

@@ -5,4 +5,4 @@ from geolookup.filesystem.copying import copy_file
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free, sweep, sweep_once
 from geolookup.filesystem.ownership import check_dataset, check_strictly, create
 from geolookup.filesystem.signatures import START_BYTES, looks_like
-from geolookup.filesystem.unpacking import unpack_stream
+from geolookup.filesystem.unpacking import LZMA_MEMORY, unpack_stream

@@ -8,6 +8,6 @@ from geolookup.history.change_files import (
     write_changes,
 )
 from geolookup.history.generations import generations, prune, rollback, update_changes
-from geolookup.history.incoming import from_store
+from geolookup.history.incoming import from_folder
 from geolookup.history.publishing import publish, publish_into
 from geolookup.history.result import StoreResult

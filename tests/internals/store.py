@@ -3,7 +3,7 @@
 from geolookup.store import in_force, paths, pointer, requirements, resolve
 from geolookup.store.in_force import Retention, periods, read_instant
 from geolookup.store.paths import BUNDLED
-from geolookup.store.pointer import CURRENT, Change, Publication
+from geolookup.store.pointer import CURRENT, Change, Pointer, Publication
 from geolookup.store.requirements import Requirements
 from geolookup.store.resolve import DatasetPath
 from geolookup.store.trusted import (

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from geolookup.errors import OutputError
 from tests.cli.program import umask
 from tests.internals.archives import unpack
 from tests.internals.history import prune, rollback
-from tests.internals.mirrors import INDEX, Index, mirror, read_index
+from tests.internals.mirrors import INDEX, File, Index, archive_file, mirror, read_index
 from tests.internals.signing import serial_of
 from tests.internals.store import sign, trust
 from tests.mirrors.conftest import Edge, archives_of, index_of
@@ -92,6 +93,21 @@ def test_a_withdrawn_generation_is_named(store: Path, folder: Path) -> None:
     prune(store, 1)
     mirror(store, folder)
     assert [item.generation for item in index_of(folder).generations] == [id_of(2)]
+
+
+def test_a_store_that_changes_while_it_is_mirrored(
+    store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The generation that is about to be written is pruned: the present ones are mirrored."""
+
+    def pruning(store: Path, head: Any, folder: Path) -> File:
+        if head.manifest.generation == id_of(2):
+            publish(shared(3), store, keep=1)
+        return archive_file(store, head, folder)
+
+    monkeypatch.setattr("geolookup.mirrors.folder.archive_file", pruning)
+    mirror(store, folder)
+    assert [item.generation for item in index_of(folder).generations] == [id_of(3)]
 
 
 def test_one_store_gives_the_same_bytes(store: Path, folder: Path) -> None:
@@ -172,7 +188,7 @@ def test_what_cannot_be_mirrored_leaves_the_index(
         with pytest.raises(DatasetError, match=problem):
             mirror(output, folder)
         assert (folder / INDEX).read_bytes() == before
-        assert not (folder / ".unfinished").exists()
+        assert {path.name for path in folder.iterdir()} == {".lock", INDEX, "archives"}
     (folder / INDEX).write_text("{}", encoding="utf-8")
     with pytest.raises(DatasetError, match="remove it, and mirror again"):
         mirror(other, folder)

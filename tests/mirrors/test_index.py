@@ -7,8 +7,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from geolookup import DatasetError
 from tests.internals.mirrors import KIND, File, Index, IndexEntry, index_text, read_index
@@ -34,32 +32,6 @@ def payload_of(index: Index) -> dict[str, Any]:
 
 def sealed_payload(stated: object) -> bytes:
     return seal(KIND, json.dumps(stated).encode(), [])
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
-    max_leaves=6,
-)
-
-
-@given(json_values, st.data())
-def test_any_value_in_the_place_of_a_member(value: object, data: st.DataObject) -> None:
-    """Whatever stands in a member: refused, or an index that is written as it was read."""
-    stated = payload_of(INDEX)
-    at: Any = stated
-    while True:
-        key = data.draw(st.sampled_from(range(len(at)) if isinstance(at, list) else sorted(at)))
-        inner = at[key]
-        if not isinstance(inner, dict | list) or not inner or data.draw(st.booleans()):
-            break
-        at = inner
-    at[key] = value
-    try:
-        result = read(sealed_payload(stated))
-    except DatasetError:
-        return
-    assert payload_of(result) == stated
 
 
 def many(count: int) -> list[dict[str, Any]]:

@@ -97,6 +97,16 @@ ACTS: dict[str, Act] = {"drop": drop, "no http": no_http, "a refusal": refusing}
 ACTS |= {str(code): telling(code) for code in (200, 302, 401, 404, 416, 418, 429, 500)}
 
 
+def test_a_refusal_names_the_key_and_its_form(tmp_path: Path) -> None:
+    texts = {"key_env": "ACME_KEY", "key_form": "TOKEN (intranet: Vendors)"}
+    with serving() as site, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ACME_KEY", "abc")
+        site.plan[:] = [telling(401)]
+        with pytest.raises(BuildError) as caught:
+            fetched(f"{site.url}/a.csv", tmp_path, **texts)
+    assert caught.value.remedy == "check the key in ACME_KEY: TOKEN (intranet: Vendors)"
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_no_file_no_display_and_no_error_holds_it(way: str, tmp_path: Path) -> None:
     path, texts = WAYS[way]

@@ -247,6 +247,11 @@ def test_the_wait_a_server_asks_for_is_kept(
         assert waits[0] == 7
         assert 1 <= waits[1] <= 2  # the second failure: half to all of two seconds
         waits.clear()
+    with serving(status(503)) as site:
+        with pytest.raises(BuildError):
+            fetched(f"{site.url}/a.csv", tmp_path / "busy", "", Limits())
+        agents = [headers["User-Agent"] for _, headers in site.asked]
+    assert agents == ["geolookup"] * 6
 
 
 def test_gzip_for_the_way(tmp_path: Path) -> None:

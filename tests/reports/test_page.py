@@ -20,6 +20,7 @@ from tests.internals.reports import (
     charts_section,
     head,
     link,
+    linked,
     page,
     sections,
 )
@@ -43,6 +44,26 @@ def test_only_http_urls_are_links() -> None:
     assert link("javascript:alert(1)") == "javascript:alert(1)"
     html = _page(_charts(Table("Caption", ("a",), [(link("http://a.b/?c&d"),)])))
     assert '<a href="http://a.b/?c&amp;d" rel="noreferrer">http://a.b/?c&amp;d</a>' in html
+
+
+def test_a_credit_links_to_its_web_sites() -> None:
+    words = "by DB-IP (db-ip.com), see https://a.b/c?d. Mail ann@db-ip.com or 1.2.org-1, x.csv"
+    assert linked(words) == (
+        "by DB-IP (",
+        Link("db-ip.com", "https://db-ip.com"),
+        "), see ",
+        Link("https://a.b/c?d", "https://a.b/c?d"),
+        ". Mail ann@db-ip.com or 1.2.org-1, x.csv",
+    )
+    html = _page(_charts(Table("Caption", ("a", "b"), [("", linked("<i> nro.net"))])))
+    assert '&lt;i&gt; <a href="https://nro.net" rel="noreferrer">nro.net</a></td>' in html
+
+
+def test_a_map_of_traffic_links_to_db_ip(tmp_path: Path) -> None:
+    """Its licence demands a link back from pages that show answers."""
+    (tmp_path / "log.csv").write_text("ip\n8.8.8.8\n", encoding="utf-8")
+    made = run("map", str(tmp_path / "log.csv"), "--output", "-", "--dataset", "bundled")
+    assert '<a href="https://db-ip.com"' in made.stdout
 
 
 def test_data_cannot_end_their_element() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,9 @@ import geolookup
 from geolookup import publish
 from geolookup.errors import DatasetError, GeoLookupError, KeyFileError
 from tests.cli.program import run
-from tests.internals.archives import write_archive
+from tests.internals.archives import read_head, write_archive
 from tests.internals.dataset import manifest_text
-from tests.internals.history import from_store, generations, publish_into, unpacked
+from tests.internals.history import from_folder, generations, publish_into, unpacked
 from tests.internals.integrity import verify
 from tests.internals.signing import (
     SIGNATURE,
@@ -65,7 +64,7 @@ def folder_of(store: Path, dataset: Path) -> Path:
 
 def ways(dataset: Path, store: Path, folder: Path, key: Key) -> dict[str, Callable[[], object]]:
     """All ways of a dataset to a reader that trusts a key."""
-    write_archive(archive := folder / "a.tar.zst", dataset)
+    write_archive(archive := folder / "a.tar.zst", dataset, read_head(dataset))
     return {
         "publish": lambda: publish(dataset, store),
         "publish since": lambda: publish(dataset, store, since="2026-01-01"),
@@ -96,11 +95,11 @@ def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
     forged, genuine = (
         signed_statement(manifest_text(datasets[0]), [key], after) for key in (theirs, ours)
     )
-    with from_store(store, first) as stored:
-        other = replace(stored, signature=forged)
-        refused(store, lambda: publish_into(store, other), "signed by no trusted key")
-        refused(store, lambda: publish_into(store, stored), "older than an accepted")
-        publish_into(store, replace(stored, signature=genuine))
+    stored = from_folder(folder_of(store, datasets[0]))
+    other = stored.with_signature(forged)
+    refused(store, lambda: publish_into(store, other), "signed by no trusted key")
+    refused(store, lambda: publish_into(store, stored), "older than an accepted")
+    publish_into(store, stored.with_signature(genuine))
     assert generations(store)[0].generation == first
     verify(store)
 

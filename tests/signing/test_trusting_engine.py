@@ -16,7 +16,7 @@ import pytest
 import geolookup
 from geolookup import publish
 from geolookup.errors import DatasetError, KeyFileError
-from tests.internals.archives import write_archive
+from tests.internals.archives import read_head, write_archive
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import unpacked
 from tests.internals.signing import SIGNATURE
@@ -100,7 +100,7 @@ def test_each_generation_that_is_read_must_be_signed(
         """Give the generation another signature, or none."""
         if archive.exists() and folder != datasets[read]:
             put(text, datasets[read])
-            write_archive(archive, datasets[read])
+            write_archive(archive, datasets[read], read_head(datasets[read]))
             return
         (folder / SIGNATURE).unlink(missing_ok=True)
         if text is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,23 +76,23 @@ def both_ids() -> str:
     return f"'generation' is {id_of(3)}, but the content gives {id_of(2)};"
 
 
-def test_publish_refuses_it(store: Path, claimed: Path) -> None:
-    """Also where the true data of that id are in the store; ``verify`` names both ids."""
+def test_a_claimed_id_is_refused(store: Path, claimed: Path, tmp_path: Path) -> None:
+    """On every way, also if the store has the true data of that id; both ids are named."""
+    pack(claimed, archive := tmp_path / "claimed.tar.zst")
     publish(shared(3), store)
     publish(shared(1), store)
-    before = generations(store)
-    for call in (geolookup.verify, lambda path: publish(path, store)):
-        with pytest.raises(DatasetError, match=f"^{claimed}.*{both_ids()}"):
-            call(claimed)
-    assert generations(store) == before
-
-
-def test_unpack_refuses_it(tmp_path: Path, claimed: Path) -> None:
-    archive, output = tmp_path / "claimed.tar.zst", tmp_path / "output"
-    pack(claimed, archive)
-    with pytest.raises(DatasetError, match=f"{archive}!{fmt.MANIFEST}: .*{both_ids()}"):
-        unpack(archive, output)
-    assert not output.exists()
+    before = sorted(store.rglob("*"))
+    calls: tuple[Callable[[Path], object], ...] = (
+        geolookup.verify,
+        lambda path: publish(path, store),
+        lambda path: unpack(path, tmp_path / "output"),
+    )
+    for path, ways in ((claimed, calls[:2]), (archive, calls[1:])):
+        for call in ways:
+            with pytest.raises(DatasetError, match=f"^{path}.*{both_ids()}"):
+                call(path)
+    assert sorted(store.rglob("*")) == before
+    assert not (tmp_path / "output").exists()
 
 
 def test_expect_admits_one_generation(store: Path) -> None:

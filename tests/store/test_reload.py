@@ -255,7 +255,9 @@ def count(event, _arguments):
             ended.wait(60)  # until the process ends
 
 sys.addaudithook(count)
-pointer.save(store, pointer.read(store)[::-1])  # without an import that a reload needs
+content = pointer.read(store)
+content.published.reverse()
+pointer.save(store, content)  # without an import that a reload needs
 watch = EndingWatch(engine, partial(resolve.fingerprint, store), 0.001)
 while engine.generation == before and not reached.wait(0.01):
     pass

@@ -75,14 +75,14 @@ def store_state(folder: Path) -> tuple[str, frozenset[str]]:
             publish(shared(2), store)
         verify(store, trusted_keys=keys.public_keys())
         assert latest_serial(store) >= latest_serial(keys.trusting_store())
-    entries = pointer.read(store)
-    for entry in entries:
+    content = pointer.read(store)
+    for entry in content.published:
         number = next(number for number in range(8) if id_of(number) == entry.generation)
         whole = unpacked(store, entry.generation)
         for path in shared(number).iterdir():
             assert (whole / path.name).read_bytes() == path.read_bytes()
     with geolookup.open(store) as engine:
-        assert engine.generation == pointer.not_withdrawn(entries)[-1].generation
+        assert engine.generation == content.current
         return engine.generation, trusted
 
 

@@ -111,7 +111,12 @@ _REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("ip", {}, ValueError, "column 'ip' exists already"),
     ("time", {"column": "network_asn"}, TypeError, "a column of int64 holds no addresses"),
     ("time", {"time_column": "naive"}, TypeError, "no time zone"),
-    ("time", {"time_column": "ip"}, TypeError, "a column of times must hold"),
+    (
+        "time",
+        {"time_column": "ip"},
+        TypeError,
+        "a column of times must .*; convert it: .* of Polars",
+    ),
     ("time", {"time_column": "network_asn", "at": 0}, ValueError, "pass one of them"),
     ("time", {"at": "naive"}, TypeError, "time_column names a column of instants"),
     ("time", {"at": b"n"}, TypeError, "at must be"),

@@ -194,4 +194,33 @@ def test_a_lost_column_is_refused_without_any_gate_of_the_recipe(
         geolookup.update(recipe)
     recipe.write_text(f"{text}[update]\nfail_if = []\n", encoding="utf-8")
     result = geolookup.update(recipe)
-    assert (result.state, result.gates) == ("published", [])
+    assert (result.state, result.gates, result.warnings) == ("published", [], [])
+
+
+def test_the_default_gates_end_at_a_twentieth_and_a_tenth(store: Path, tmp_path: Path) -> None:
+    rows = tmp_path / "a.csv"
+
+    def updated(count: int, systems: int) -> str:
+        cells = ("FR,64501" if at < systems else "FR," for at in range(count))
+        lines = (f"8.0.{at}.0/24,{line}\n" for at, line in enumerate(cells))
+        rows.write_text("network,country_code,asn\n" + "".join(lines), encoding="utf-8")
+        return geolookup.update(rows).state
+
+    assert [updated(100, 100), updated(100, 90), updated(95, 90)] == ["published"] * 3
+    with pytest.raises(UpdateError, match=r"coverage_lost is 5\.26"):
+        updated(90, 90)
+    with pytest.raises(UpdateError, match=r"null_gained\.network\.asn is 11\.1"):
+        updated(95, 80)
+
+
+def test_gates_that_let_losses_pass_are_a_warning(store: Path, tmp_path: Path) -> None:
+    recipe, rows = tmp_path / "r.toml", tmp_path / "a.csv"
+    text = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "a.csv"\n[update]\n'
+    for number, gates in enumerate((["country_moved > 30%"], ["coverage_lost > 5%"])):
+        recipe.write_text(f"{text}fail_if = {gates}\n", encoding="utf-8")
+        for asn in (2 * number + 1, 2 * number + 2):  # two updates: a first one has no gates
+            rows.write_text(f"network,asn\n8.0.0.0/24,{asn}\n", encoding="utf-8")
+            warnings = geolookup.update(recipe).warnings
+        said = "no gate of update.fail_if refuses lost data"
+        assert [said in warning for warning in warnings] == [True] * (not number)
+        assert [said in text for text in geolookup.check(recipe).warnings] == [True] * (not number)

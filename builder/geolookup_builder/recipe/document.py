@@ -101,6 +101,17 @@ class Recipe:
         own = (field.path for field in self.schema.own)
         return default_gates(own) if self.fail_if is None else self.fail_if
 
+    def unguarded(self) -> str:
+        """Return a warning if ``fail_if`` replaces the default gates by others than for losses."""
+        guards = "coverage_lost", "null_gained"
+        gates = self.fail_if
+        if not gates or any(guard in gate for gate in gates for guard in guards):
+            return ""
+        return (
+            f"{self.path}: no gate of update.fail_if refuses lost data, and the default gates do"
+            ' not apply; add "coverage_lost > 5%"'
+        )
+
 
 def read_recipe(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     """Read a recipe; ``formats`` are the known source formats and the options of each.

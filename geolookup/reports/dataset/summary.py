@@ -17,7 +17,7 @@ from geolookup.pictures import wording
 from geolookup.pictures.address_space import UNKNOWN, View
 from geolookup.pictures.charts import Chart
 from geolookup.reports.dataset.views import Facts
-from geolookup.reports.section import Link, Section, Table, charts_section, link, ranking
+from geolookup.reports.section import Cell, Section, Table, charts_section, link, linked, ranking
 
 #: The most rows of the table of values, such as countries.
 _ROWS = 300
@@ -125,15 +125,15 @@ def credits_section(metadata: Metadata) -> Section:
     )
 
 
-def _source_credits(sources: Sequence[Source]) -> Iterator[tuple[str | Link, ...]]:
+def _source_credits(sources: Sequence[Source]) -> Iterator[tuple[Cell, ...]]:
     for number, source in enumerate(sources, 1):
-        texts = (source.date, source.licence, source.attribution)
-        words = (line_text(text) if text else _NOT_STATED for text in texts)
+        words = (line_text(text) if text else _NOT_STATED for text in (source.date, source.licence))
         name, address = f"{number}. {wording.name(source.origin)}", source.url or _NOT_STATED
-        yield name, wording.name(source.format), *words, link(address)
+        credit = linked(source.attribution or _NOT_STATED)
+        yield name, wording.name(source.format), *words, credit, link(address)
 
 
-def _table_credits(tables: Sequence[Mapping[str, str]]) -> Iterator[tuple[str | Link, ...]]:
+def _table_credits(tables: Sequence[Mapping[str, str]]) -> Iterator[tuple[Cell, ...]]:
     for table in tables:
-        words = (line_text(table[member]) for member in ("licence", "attribution"))
+        words = line_text(table["licence"]), linked(table["attribution"])
         yield wording.name(table["name"]), "reference table", "", *words, link(table["url"])

@@ -21,8 +21,8 @@ COLUMNS = '[columns]\nrank = "integer"\nvip = "boolean"\n'
 #: Cells as numbers or texts, and what they mean; None: invalid.
 CELLS: dict[str, dict[Any, object]] = {
     "asn": {15169.0: 15169, "15169.0": 15169, "AS1.10": 65546, "AS1.0": None, 15169.5: None},
-    "rank": {5.0: 5, "5.0": 5, "1e3": 1000, -3.0: -3, 1e10: 10**10, 5.5: None, 2.0**60: None},
-    "vip": {1.0: True, "0.0": False, "1": True, 2.0: None},
+    "rank": {"+5.0": 5, "1e1": 10, -3.0: -3, 1e10: 10**10, 5.5: None, "x": None, 2.0**60: None},
+    "vip": {1.0: True, "0.0": False, "1": True, "YES": True, "No": False, "y": None, 2.0: None},
     "postal_code": {8064.0: "8064", "8064.0": "8064", "0123": "0123"},
 }
 

@@ -28,7 +28,7 @@ from geolookup_builder.sources.reading.product_files import syntax_of
 from geolookup_builder.sources.reading.products import FIELD_OF, Header, Product, typed_header
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import DELIMITERS, Detection, NearMissError, Opening
-from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.text import Layout, encoding_option, transcode
 
 #: The names of fields whose values no source states: they follow from others.
 _DERIVED = frozenset(
@@ -63,6 +63,7 @@ class _Request:
 
     def __init__(self, spec: SourceSpec) -> None:
         self.planner, self.layout = Planner(spec), _punctuation(spec)
+        self.encoding = encoding_option(spec)
         family = spec.options.get("family")
         if family not in (None, 4, 6):
             raise BuildError(spec.recipe, f"source.family is {family!r}", remedy="write 4 or 6")
@@ -89,7 +90,8 @@ def _punctuation(spec: SourceSpec) -> Layout:
     if not header and "columns" not in spec.options:
         remedy = "write columns = { network = 1, country_code = 2 }"
         raise BuildError(spec.recipe, "source.header is false without columns", remedy=remedy)
-    return replace(COMMAS, header=header, delimiter=delimiter)
+    not_utf8 = 'state its encoding in a recipe, such as encoding = "cp1252"'
+    return replace(COMMAS, header=header, delimiter=delimiter, not_utf8=not_utf8)
 
 
 def _header(syntax: ModuleType, member: Member, request: _Request) -> Header:
@@ -236,7 +238,10 @@ def _read(spec: SourceSpec, syntax: ModuleType, suffixes: tuple[str, ...]) -> It
     # A folder may have texts beside the CSV; if the recipe has columns, they are data too.
     if syntax is delimited and request.planner.mapping:
         suffixes = (*suffixes, ".tsv", ".txt")
-    yield from _tables(syntax, request, members(spec.path, spec.base, suffixes))
+    files = members(spec.path, spec.base, suffixes)
+    if request.encoding:
+        files = [transcode(member, request.encoding) for member in files]
+    yield from _tables(syntax, request, files)
 
 
 def _read_table(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -266,7 +271,10 @@ def _detect(opening: Opening, syntax: ModuleType) -> Detection | None:
         raise NearMissError(error.path, error.problem, remedy=error.remedy or "") from error
     if syntax_of(opening.member) is not syntax:
         return None
-    header = _header(syntax, opening.start if syntax is delimited else opening.member, request)
+    member = opening.start if syntax is delimited else opening.member
+    if request.encoding:
+        member = transcode(member, request.encoding)
+    header = _header(syntax, member, request)
     reading = request.plan(header)
     names = [name for name in header.names if name not in _ignored(header.names)]
     score = sum(name in request.planner.names or name in RANGE_NAMES for name in names)
@@ -276,7 +284,7 @@ def _detect(opening: Opening, syntax: ModuleType) -> Detection | None:
 def _format(name: str, syntax: ModuleType, *suffixes: str) -> SourceFormat:
     """Return a format; ``suffixes`` are those of its files in archives and folders."""
     read, detect = partial(_read, syntax=syntax, suffixes=suffixes), partial(_detect, syntax=syntax)
-    options = {"delimiter", "header"} if syntax is delimited else set()
+    options = {"delimiter", "encoding", "header"} if syntax is delimited else set()
     return SourceFormat(name, frozenset({"family", "columns", OPTION, *options}), read, detect)
 
 

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as papq
 
 from geolookup.errors import BuildError
-from geolookup.files.row_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS, plain_schema
+from geolookup.files.byte_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS
+from geolookup.files.row_streams import plain_schema
 from geolookup.filesystem import limits
 from geolookup.filesystem.signatures import PARQUET
 from geolookup_builder.sources.reading import typed_columns

@@ -138,7 +138,7 @@ def encoding_option(spec: SourceSpec) -> str | None:
         "".encode(name)
     except (LookupError, ValueError, TypeError) as error:
         problem = f"unknown encoding {name!r}"
-        remedy = 'write one such as "utf-16" or "shift_jis"'
+        remedy = 'write one such as "cp1252" or "shift_jis"'
         raise BuildError(spec.recipe, problem, remedy=remedy) from error
     return str(name)
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.builder.building import fails, recipe
 from tests.builder.sources.formats.test_generic_typed import as_csv
-from tests.builder.sources.readings import Read, one
+from tests.builder.sources.readings import Read, fields, one, read_at
 from tests.internals.builder import delimited
 from tests.internals.contract import BY_SOURCE_COLUMN
 from tests.internals.files import text_blocks
@@ -144,13 +144,27 @@ def test_every_error_of_a_header(tmp_path: Path) -> None:
         name = encoding.removesuffix("-le").upper()
         assert str(error).endswith(f"a.csv: this looks like {name}; convert it to UTF-8")
     for content, line in NOT_UTF8.items():
-        problem = f"{tmp_path / 'a.csv'}:{line}: not UTF-8; convert it to UTF-8"
+        problem = f"{tmp_path / 'a.csv'}:{line}: not UTF-8; state its encoding in a recipe, such"
+        problem += ' as encoding = "cp1252"'
         assert str(fails(tmp_path, {"a.csv": content})) == problem
     # Also of a column that nothing reads.
     unread = b"network,country,note\n8.8.8.0/24,CH,Z\xfcrich\n"
     mapped = 'path = "a.csv"\ncolumns = { country_code = "country" }'
     error = fails(tmp_path, {"a.csv": unread}, recipe(mapped))
     assert (error.problem, error.line) == ("not UTF-8", 2)
+
+
+def test_another_encoding(tmp_path: Path) -> None:
+    """Excel writes a CSV in the code page of its Windows; the name of a column is in it too."""
+    content = "Netz;Länge;Breite;Ort\n8.8.8.0/24;8.5;47.3;Zürich\n".encode("cp1252")
+    columns = '{ network = "Netz", longitude = "Länge", latitude = "Breite", city_name = "Ort" }'
+    options = ('delimiter = ";"', f"columns = {columns}")
+    for format_ in ("auto", "csv"):
+        text = one(format_, "a.csv", *options, 'encoding = "cp1252"')
+        source = read_at(tmp_path, {"a.csv": content}, text)
+        assert source.at("8.8.8.8") == fields("city_name=Zürich; latitude=47.3; longitude=8.5")
+    text = one("csv", "a.csv", *options, 'encoding = "ascii"')
+    assert "not ascii after line 1" in str(fails(tmp_path, {"a.csv": content}, text))
 
 
 FOREIGN = (

@@ -226,3 +226,12 @@ def test_a_misspelt_value_ends_a_build(tmp_path: Path) -> None:
         recipe = one("cidr-list", "a.txt", f"values = {{ {value} }}")
         with pytest.raises(BuildError, match="nulled, the limit is 0"):
             build_at(tmp_path, {"a.txt": HOSTERS}, recipe, max_nulled=None)
+
+
+def test_a_list_of_comments_is_an_empty_source(tmp_path: Path) -> None:
+    rows = "network,country_code\n8.8.8.0/24,US\n"
+    files: dict[str, str | bytes] = {"list.txt": "# none today\n", "a.csv": rows}
+    recipe = f'{LISTED}[[source]]\npath = "a.csv"\n'
+    with pytest.raises(BuildError, match=r"no usable row in .*list\.txt"):
+        build_at(tmp_path, files, recipe, empty="")
+    build_at(tmp_path, files, recipe, empty='empty = "ok"\n')
