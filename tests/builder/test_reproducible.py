@@ -1,4 +1,4 @@
-"""The same inputs give the same bytes."""
+"""The same inputs give the same bytes; rows are texts of up to 2 GiB."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+from geolookup.errors import BuildError
 from tests.archives.test_pack import digests
 from tests.builder.building import recipe
 from tests.conftest import ROOT, build_at
-from tests.internals.builder import delimited
+from tests.internals.builder import delimited, json_texts, row_texts
 from tests.internals.dataset import layout as fmt
 from tests.internals.dataset import read_manifest
 from tests.internals.parallel import parallel
@@ -99,3 +102,13 @@ def test_the_same_bytes_in_another_process(one: Path, tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
     subprocess.run(command, check=True, env=environment, cwd=tmp_path)
     assert digests(one) == digests(tmp_path / "other" / "dataset")
+
+
+def test_rows_are_joined_by_line_feeds_up_to_2_gib(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = json_texts(pa.array(["a\nb", None], pa.string()))
+    assert row_texts([one, json_texts(pa.array([1, 2]))]).to_pylist() == ['"a\\nb"\n1', "null\n2"]
+    monkeypatch.setattr(pc, "binary_join_element_wise", lambda *texts: len(texts))
+    column = pa.array(["x" * (1 << 20)], pa.string())
+    assert row_texts([column] * 2047) == 2048
+    with pytest.raises(BuildError, match="more than 2 GiB"):
+        row_texts([column] * 2048)

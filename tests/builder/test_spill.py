@@ -20,7 +20,6 @@ from tests.internals.builder import (
     MemoryBudget,
     SourceRows,
     bands,
-    columns,
     memory,
 )
 from tests.internals.contract import MAX
@@ -90,17 +89,6 @@ def test_values_that_become_equal_within_a_run(tmp_path: Path) -> None:
     records = known(dataset, *(f"20.{n}.0.1" for n in range(99)))
     of_rows = [record["country_code"] for record in records]
     assert of_rows == [codes[n % 4].upper() for n in range(99)]
-
-
-@pytest.mark.parametrize("text", [ROWS, EQUAL])
-def test_bands_and_chunks_leave_no_trace(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    """A band begins with a row, here often with one that equals the last of the band before."""
-    _, report = build_at(tmp_path, {"a.csv": text})
-    monkeypatch.setattr(columns, "CHUNK", 2)
-    with tiny_memory(band=2000):
-        assert build_at(tmp_path, {"a.csv": text})[1].generation == report.generation
 
 
 @pytest.mark.parametrize("size", ["1", "much", "499999999", 5])

@@ -1,4 +1,4 @@
-"""The fields of an answer, beside the published schema, the Arrow tables and the recipe's page."""
+"""The fields of an answer, beside types, pages and schema; own columns beside the contract's."""
 
 from __future__ import annotations
 
@@ -10,45 +10,21 @@ import pytest
 
 import geolookup
 from docs import fields as generator
-from tests.envelopes import published
-from tests.internals.contract import FIELDS, Field, fields, paths
-
-JSON_TYPES = {
-    "string": "string",
-    "list<item: string>": "array",
-    "bool": "boolean",
-    **dict.fromkeys(("double", "int64", "int32", "uint32"), "number"),
-}
-
-
-def described(field: Field) -> tuple[dict[str, Any], bool]:
-    """Return the schema of a field, and whether its object must have it."""
-    definitions = published()["$defs"]
-    holder = definitions[field.group or "data"]
-    return holder["properties"][field.member], field.member in holder["required"]
-
-
-def allowed(schema: dict[str, Any]) -> set[str]:
-    """Return the types that a schema allows; enumerations state none, but list null."""
-    stated = schema.get("type", ["string", "null"] if None in schema.get("enum", ()) else "string")
-    return {stated} if isinstance(stated, str) else set(stated)
-
-
-def test_a_field_is_what_the_schema_says() -> None:
-    for field in FIELDS:
-        schema, required = described(field)
-        types = allowed(schema)
-        (kind,) = types - {"null"}
-        assert ("number" if kind == "integer" else kind) == JSON_TYPES[field.type], field
-        assert required is not field.optional
-        assert ("null" in types) is (field.nullable and not field.optional)
-    definitions = published()["$defs"]  # and it has no others
-    groups = {name: list(definitions[name]["properties"]) for name in fields.GROUPS}
-    listed = [f"{group}.{name}" for group, names in groups.items() for name in names]
-    assert [field.path for field in FIELDS if field.group] == listed
-    assert list(fields.PATHS[:6]) == list(definitions["data"]["properties"])
-    layers = "location", "asn", "isp", "organization", "connection_type", "user_type"
-    assert layers == fields.LAYERS
+from tests.internals.contract import (
+    CONTRACT,
+    FIELDS,
+    LAYERS,
+    MAX_COLUMNS,
+    NAMES,
+    STATED,
+    Field,
+    column_members,
+    fields,
+    own_schema,
+    paths,
+    resolve_field,
+    resolve_fields,
+)
 
 
 def test_the_one_field_that_may_be_absent_comes_first_in_its_row() -> None:
@@ -223,3 +199,75 @@ def test_an_answer_has_the_members_of_its_type(sample: geolookup.Engine) -> None
     for kind in (geolookup.Location, geolookup.Time, geolookup.Currency, geolookup.Network):
         assert list(data[kind.__name__.lower()]) == list(get_type_hints(kind))
     assert geolookup.Network.__optional_keys__ == {"asn"}
+
+
+COLUMNS: list[dict[str, Any]] = [
+    {"name": "site_id", "type": "text", "private": True},
+    {"name": "risk", "type": "integer", "description": "0 to 100"},
+    {"name": "is_vpn", "type": "boolean", "group": "threat"},
+    {"name": "is_tor", "type": "boolean", "group": "threat"},
+    {"name": "tags", "type": "texts"},
+]
+SCHEMA = own_schema(COLUMNS)
+
+
+def test_own_columns_follow_the_fields_of_the_contract() -> None:
+    assert SCHEMA.fields[: len(FIELDS)] == FIELDS
+    assert [field.path for field in SCHEMA.own] == [f"own.{column['name']}" for column in COLUMNS]
+    assert SCHEMA.layers == (*LAYERS, "own.site_id", "own.risk", "own.threat", "own.tags")
+    assert SCHEMA.stated["own.threat"] == ("own.is_vpn", "own.is_tor")
+    assert SCHEMA.private_layers == ("own.site_id",)
+    assert SCHEMA.in_table("own") == SCHEMA.own
+    assert [*map(column_members, SCHEMA.own)] == COLUMNS  # as the manifest states them
+    assert own_schema([]) is CONTRACT
+    assert (CONTRACT.fields, CONTRACT.stated) == (FIELDS, STATED)
+    assert len(own_schema(numbered(MAX_COLUMNS)).own) == MAX_COLUMNS
+
+
+def numbered(count: int) -> list[dict[str, Any]]:
+    return [{"name": f"a{number}", "type": "text"} for number in range(count)]
+
+
+def test_a_name_of_the_contract_is_no_name_of_a_column() -> None:
+    for name in (*NAMES, "network", "own", "json", "first", "A", "a b", "", "1a", "_a", "a" * 64):
+        with pytest.raises(ValueError, match="; "):
+            own_schema([{"name": name, "type": "text"}])
+    for name in ("a_1", "a" * 63):
+        assert own_schema([{"name": name, "type": "text"}]).own[0].path == f"own.{name}"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [{"name": "a", "type": "string"}],
+        [{"name": "a", "type": "text"}, {"name": "a", "type": "text"}],
+        [{"name": "a", "type": "text", "group": "b"}, {"name": "b", "type": "text"}],
+        [
+            {"name": "a", "type": "text", "group": "g", "private": True},
+            {"name": "b", "type": "text", "group": "g"},
+        ],
+        numbered(MAX_COLUMNS + 1),
+    ],
+)
+def test_malformed_columns_are_one_error_with_a_remedy(columns: list[dict[str, Any]]) -> None:
+    with pytest.raises(ValueError, match="; "):
+        own_schema(columns)
+
+
+def test_calls_name_a_column_by_its_path_or_all_by_their_group() -> None:
+    assert resolve_fields("own", SCHEMA.fields, "get") == SCHEMA.own
+    assert resolve_field("own.risk", SCHEMA.fields, "get") is SCHEMA.own[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "among", "message"),
+    [
+        ("site_id", SCHEMA.fields, "no field 'site_id'; did you mean 'own.site_id'?"),
+        ("own.site", SCHEMA.fields, "no column 'own.site'; did you mean 'own.site_id'?"),
+        ("own.site", FIELDS, r"no column 'own.site'; declare it in \[columns\] of the recipe"),
+        ("own", SCHEMA.fields, "own is a group; name one of its members: own.site_id, own.risk"),
+    ],
+)
+def test_a_wrong_name_has_a_hint(name: str, among: tuple[Field, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        resolve_field(name, among, "get")

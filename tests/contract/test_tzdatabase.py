@@ -22,8 +22,7 @@ from geolookup import tables
 from geolookup.errors import SettingsError
 from tests.cli.program import python
 from tests.conftest import build_at
-from tests.contract.tzif_files import written
-from tests.contract.zone_choice import choosing
+from tests.contract.tzif_files import choosing, written
 from tests.datasets import SMALL
 from tests.internals.builder import load_reference
 from tests.internals.cli import info

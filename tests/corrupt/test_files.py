@@ -8,7 +8,6 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr
-from itertools import combinations
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import pytest
 import geolookup
 from geolookup.errors import DatasetError
 from tests.corrupt.probe import Probe, look_up, probes
-from tests.damage import CSV, copied, survey, whole, without
+from tests.damage import CSV, survey, whole, without
 from tests.internals.dataset import layout as fmt
 from tests.internals.integrity import Report, examine, verify
 from tests.servers import PATIENCE
@@ -35,16 +34,6 @@ def other() -> Path:
     head, *rows = text.splitlines(keepends=True)
     rows[3], rows[4] = rows[4], rows[3]
     return whole("".join([head, "\n", *rows]), "other")  # on other lines
-
-
-@pytest.fixture
-def dataset(tmp_path: Path) -> Path:
-    return copied(whole(), tmp_path / "copy")
-
-
-@pytest.fixture(name="probes", scope="module")
-def _probes() -> list[Probe]:
-    return probes()
 
 
 def damage_of(dataset: Path, name: str) -> DatasetError:
@@ -126,25 +115,6 @@ def test_a_file_that_is_wrong_as_a_whole(dataset: Path, probes: list[Probe], kin
             if number % scaled(4, 1) == list(DAMAGES).index(kind) % scaled(4, 1):
                 look_up(dataset, probes, explain=True)
     assert survey(dataset) == "answered"
-
-
-def test_a_manifest_that_is_cut(dataset: Path, probes: list[Probe]) -> None:
-    content = (dataset / fmt.MANIFEST).read_bytes()
-    for size in range(0, len(content), scaled(997, 31)):
-        (dataset / fmt.MANIFEST).write_bytes(content[:size])
-        damage_of(dataset, fmt.MANIFEST)
-        look_up(dataset, probes)
-
-
-def test_two_files_swapped(dataset: Path, probes: list[Probe]) -> None:
-    for one, two in list(combinations(sorted(fmt.FILES), 2))[:: scaled(5, 1)]:
-        with without(dataset / one) as first, without(dataset / two) as second:
-            (dataset / one).write_bytes(second)
-            (dataset / two).write_bytes(first)
-            found_in = {Path(damage.path).name for damage in examine(dataset).damages}
-            assert found_in == {one, two}
-            look_up(dataset, probes)
-    assert verify(dataset)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no FIFOs")

@@ -12,24 +12,14 @@ import pytest
 
 import geolookup
 from geolookup.errors import DatasetError
-from tests.corrupt.forging import Change, manifest, put, replaced, table, write
-from tests.corrupt.probe import Probe, look_up, probes
+from tests.corrupt.forging import Change, manifest, put, replaced, rewrite, table, write
+from tests.corrupt.probe import Probe, look_up
 from tests.damage import copied, whole
 from tests.internals.dataset import canonical
 from tests.internals.dataset import layout as fmt
 from tests.internals.integrity import DatasetTables, examine, verify
-from tests.tiers import one_of_each
-
-
-@pytest.fixture(name="probes", scope="module")
-def _probes() -> list[Probe]:
-    return probes()
-
-
-@pytest.fixture
-def dataset(tmp_path: Path) -> Path:
-    return copied(whole(), tmp_path / "copy")
-
+from tests.own_sources import own_dataset
+from tests.tiers import one_of_each, scaled
 
 V4, V6 = fmt.PROVENANCE[4], fmt.PROVENANCE[6]
 
@@ -188,3 +178,50 @@ def test_other_texts_of_a_manifest(dataset: Path) -> None:
         said = "not a manifest" if other == half else "not the canonical form of a manifest"
         with pytest.raises(DatasetError, match=said):
             verify(dataset)
+
+
+# Own columns.
+
+
+#: File, column, change, and the message.
+OWN: tuple[tuple[str, str, Change, str], ...] = (
+    (fmt.IPV4, "own", put(1, 10**6), "row 1: outside own.arrow"),
+    (fmt.IPV6, "own", put(0, 2**32 - 1), "row 0: outside own.arrow"),
+    (fmt.OWN, "site_id", put(0, "Nowhere"), "row 0: not unknown"),
+    (fmt.OWN, "json", put(1, "{}"), "row 1: not 6 texts"),
+    (V4, "own.threat", put(1, 9), "row 1: of 3 sources"),
+)
+
+
+def test_damage_of_own_columns(tmp_path: Path, probes: list[Probe]) -> None:
+    for number, (name, column, change, problem) in enumerate(OWN):
+        dataset = copied(own_dataset(), tmp_path / "copy")
+        replaced(dataset, name, column, change)
+        messages = [str(damage) for damage in examine(dataset).damages]
+        assert any(f"{dataset / name}: " in text and problem in text for text in messages), messages
+        if number % scaled(4, 1) == 0:
+            look_up(dataset, probes, explain=True)
+
+
+#: Columns of a manifest that no recipe declares so, and members that it leaves out: defaults.
+_OWN_COLUMNS: list[object] = [
+    *([], [{"name": "site_id", "type": "string"}], "text", [{"name": "other"}], {}),
+]
+_DEFAULTS = [{"group": None}, {"group": "risk_score"}, {"private": False}, {"description": ""}]
+
+
+def test_columns_of_a_manifest(tmp_path: Path) -> None:
+    dataset = copied(own_dataset(), tmp_path / "copy")
+    document = manifest(dataset)
+    for columns in _OWN_COLUMNS:
+        rewrite(dataset, document | {"columns": columns})
+        assert examine(dataset).damages
+        with pytest.raises(DatasetError), geolookup.open(dataset) as engine:
+            engine.own("8.8.8.8")
+    for member in _DEFAULTS:
+        changed = [
+            column | member if column["name"] == "risk_score" else column
+            for column in document["columns"]
+        ]
+        rewrite(dataset, document | {"columns": changed})
+        assert examine(dataset).damages

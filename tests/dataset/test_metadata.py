@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import ipaddress
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import geolookup
@@ -18,20 +15,15 @@ from tests.conftest import Build, build_at
 from tests.damage import copied
 from tests.datasets import SMALL
 from tests.internals.builder import BuildReport
-from tests.internals.contract import FIELDS, PUBLIC, ranges_of
+from tests.internals.contract import FIELDS
 from tests.internals.dataset import (
     KnownAddresses,
     Manifest,
-    RangeBatch,
     Source,
-    any_known,
     known_addresses,
-    public_ranges,
 )
 from tests.internals.dataset import layout as fmt
-from tests.internals.dataset import public_ranges_module as module
-from tests.internals.kernel import state_of
-from tests.walk import rows_at, walk
+from tests.walk import walk
 
 RECIPE = """
 [dataset]
@@ -208,77 +200,3 @@ def test_zones_are_known_where_answers_have_one(build: Build) -> None:
     assert known["ipv6"].share("time.zone") == 1
     empty = known_addresses(build({"a.csv": "network,country_code\n"})[0])
     assert {share for value in empty.values() for share in map(value.share, STORED)} == {0}
-
-
-Row = tuple[int, int, int, int]
-
-
-def rows(batches: Iterator[RangeBatch]) -> list[Row]:
-    listed = []
-    for batch in batches:
-        halves = [half.tolist() for half in batch[1:5] if isinstance(half, np.ndarray)]
-        numbers = [column.tolist() for column in batch.rows.values()]
-        for fh, fl, lh, ll, location, network in zip(*halves, *numbers, strict=True):
-            listed.append((fh << 64 | fl, lh << 64 | ll, location, network))
-    return listed
-
-
-def expected(engine: geolookup.Engine, family: int, within: object = None) -> list[Row]:
-    state = state_of(engine)
-    actual = []
-    for network, _ in walk(engine, within):
-        if network.version == family:
-            first, last = int(network[0]), int(network[-1])
-            at = state.dataset.starts(family).interval(first)
-            actual.append((first, last, *rows_at(state.dataset, family, at)))
-    return actual
-
-
-def merged(listed: list[Row]) -> list[Row]:
-    actual: list[Row] = []
-    for first, last, *both in listed:
-        if actual and actual[-1][1] + 1 == first and actual[-1][2:] == tuple(both):
-            first = actual.pop()[0]
-        actual.append((first, last, both[0], both[1]))
-    return actual
-
-
-@pytest.mark.parametrize("family", [4, 6])
-def test_known_ranges_are_those_of_networks(
-    sample: geolookup.Engine, monkeypatch: pytest.MonkeyPatch, family: int
-) -> None:
-    dataset = state_of(sample).dataset
-    for within in (None, "8.0.0.0/7", "2001:4860::/30", "10.0.0.0/8"):
-        wanted = merged(expected(sample, family, within))
-        for batch in (3, 1 << 17):
-            monkeypatch.setattr(module, "BATCH", batch)
-            assert merged(rows(public_ranges(dataset, family, within, any_known))) == wanted, within
-
-
-@pytest.mark.parametrize("family", [4, 6])
-def test_all_ranges_are_public_space(sample: geolookup.Engine, family: int) -> None:
-    dataset = state_of(sample).dataset
-    result = rows(public_ranges(dataset, family))
-    everything = merged([(first, last, 0, 0) for first, last, *_ in result])
-    assert tuple((first, last) for first, last, *_ in everything) == ranges_of(family, PUBLIC)
-    batch = next(public_ranges(dataset, family))
-    assert [item.dtype for item in batch[1:5] if isinstance(item, np.ndarray)] == [np.uint64] * 4
-    assert [item.dtype for item in batch.rows.values()] == [np.uint32] * 2
-
-
-def test_parts(sample: geolookup.Engine) -> None:
-    """Within a part of an interval, and chosen ranges only."""
-    dataset = state_of(sample).dataset
-    network = ipaddress.ip_network("8.8.8.8/31")
-    result = rows(public_ranges(dataset, 4, network))
-    assert [item[:2] for item in result] == [(int(network[0]), int(network[-1]))]
-    assert rows(public_ranges(dataset, 6, network)) == []
-    for text in ("2001:4860:4860:0:8000::/65", "2001:4860:4860:1::/64", "2001:4860::/128"):
-        in_ipv6 = ipaddress.ip_network(text)
-        result = rows(public_ranges(dataset, 6, in_ipv6))
-        assert [item[:2] for item in result] == [(int(in_ipv6[0]), int(in_ipv6[-1]))]
-    with pytest.raises(ValueError, match="within must be a network"):
-        public_ranges(dataset, 4, "8.8.8.8/8")
-    everything = rows(public_ranges(dataset, 4))
-    selection = rows(public_ranges(dataset, 4, None, lambda of_table: of_table["location"] == 3))
-    assert selection == [item for item in everything if item[2] == 3] != []

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,13 +21,15 @@ from tests.internals.contract import (
     EMBEDDED,
     MAX,
     PRIVATE,
+    PUBLIC,
     canonical,
     embedded_ipv4,
     fields,
     is_private,
     ranges_of,
 )
-from tests.internals.dataset import Network
+from tests.internals.dataset import Network, public_ranges, public_ranges_module
+from tests.internals.kernel import state_of
 from tests.strategies import ipv4_values
 from tests.tiers import scaled
 from tests.walk import walk
@@ -181,8 +184,12 @@ def ends(network: Network) -> tuple[int, int]:
     return int(network[0]), int(network[-1])
 
 
-def test_all_networks(sample: geolookup.Engine) -> None:
+@pytest.mark.parametrize("batch", [3, 1 << 17])
+def test_all_networks(
+    sample: geolookup.Engine, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
     """Disjoint, sorted, IPv4 first; no special-purpose space, and none that carries IPv4."""
+    monkeypatch.setattr(public_ranges_module, "BATCH", batch)
     listed = walked(sample)
     networks = [network for network, _ in listed]
     assert len(networks) > 1000
@@ -257,3 +264,18 @@ def test_a_full_table_is_cut_at_special_space(build: Build) -> None:
         assert str(engine.answer("8.8.8.8").prefix) == "8.0.0.0/7"
         assert engine.metadata.counts["locations"] == 0
         assert set(engine.get("8.8.8.8", "network") or ()) == set(fields.NETWORK_MEMBERS[1:])
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_ranges_without_a_selector_are_all_of_public_space(
+    sample: geolookup.Engine, family: int
+) -> None:
+    ends: list[tuple[int, int]] = []
+    for batch in public_ranges(state_of(sample).dataset, family):
+        halves = (half.tolist() for half in batch[1:5] if isinstance(half, np.ndarray))
+        for fh, fl, lh, ll in zip(*halves, strict=True):
+            first = fh << 64 | fl
+            if ends and ends[-1][1] + 1 == first:
+                first = ends.pop()[0]
+            ends.append((first, lh << 64 | ll))
+    assert tuple(ends) == ranges_of(family, PUBLIC)

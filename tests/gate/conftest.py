@@ -1,8 +1,10 @@
-"""Fake clock, and every kind of account store: a SQLite file, a Redis server."""
+"""Fake clock, every kind of account store (a SQLite file, a Redis server), and joint requests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+import asyncio
+from asyncio import Future
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -14,6 +16,7 @@ from geolookup.gate import Accounts, read_plans
 from tests.internals.gate import (
     AccountsFile,
     Clock,
+    GroupCommit,
     SQLiteStore,
     Store,
     digest,
@@ -154,3 +157,32 @@ def worker(url: str, plans: Path, clock: FakeClock) -> Generator[Open, None, Non
     yield open_one
     for accounts in opened:
         accounts.close()
+
+
+#: The outcome of each request, once it is decided.
+Gate = GroupCommit[Future[Exception | None]]
+
+
+def gate_of(accounts: Accounts) -> Gate:
+    """Return a gate that sets the outcomes of requests; a second one is an error."""
+
+    def decided(
+        requests: Sequence[Future[Exception | None]], outcomes: Sequence[Exception | None]
+    ) -> None:
+        for request, outcome in zip(requests, outcomes, strict=True):
+            request.set_result(outcome)
+
+    return GroupCommit(accounts, decided)
+
+
+async def decisions(gate: Gate, keys: Sequence[object]) -> list[Exception | None]:
+    """Return the outcome of each request, when all are decided."""
+    requests: list[Future[Exception | None]] = [Future() for _ in keys]
+    gate.admit(keys, requests)
+    return [await request for request in requests]
+
+
+def together(gate: Gate, keys: Sequence[object]) -> list[type[Exception] | None]:
+    """Return the kinds of the outcomes of requests that come together."""
+    results = asyncio.run(decisions(gate, keys)) if keys else []
+    return [None if result is None else type(result) for result in results]

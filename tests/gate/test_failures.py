@@ -15,8 +15,7 @@ from geolookup.errors import AccountsError, InvalidKeyError
 from geolookup.gate import Accounts, open_accounts
 from tests.cli.program import refusal
 from tests.damage import limited_files
-from tests.gate.conftest import Worker, outcomes
-from tests.gate.turns import Gate, decisions, gate_of
+from tests.gate.conftest import Gate, Worker, decisions, gate_of, outcomes
 from tests.internals.gate import (
     AccountsFile,
     Key,

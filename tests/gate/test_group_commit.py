@@ -16,8 +16,16 @@ from hypothesis import strategies as st
 
 from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError
 from geolookup.gate import Accounts, open_accounts
-from tests.gate.conftest import SECOND, FakeClock, Open, counted, outcomes
-from tests.gate.turns import decisions, gate_of, together
+from tests.gate.conftest import (
+    SECOND,
+    FakeClock,
+    Open,
+    counted,
+    decisions,
+    gate_of,
+    outcomes,
+    together,
+)
 from tests.internals.gate import MOST_STRANGERS, GroupCommit, Key, digest, make
 from tests.servers import PATIENCE
 from tests.tiers import scaled

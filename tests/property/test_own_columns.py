@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from hypothesis import HealthCheck, example, given, settings
@@ -35,7 +35,18 @@ CASE = (
 )
 
 
+#: The upper source ends within a range whose values the lower one repeats.
+REPEATED = (
+    [_SITE],
+    [
+        Source([row("8.8.8.4", "8.8.8.7", site_id="a")]),
+        Source([row("8.8.8.0", "8.8.8.15", site_id="a")]),
+    ],
+)
+
+
 @example(CASE, [])
+@example(REPEATED, [])
 @settings(max_examples=scaled(4, 40), suppress_health_check=list(HealthCheck))
 @given(
     own_recipes(),
@@ -47,14 +58,16 @@ def test_own_columns_equal_the_oracle(
     """Of private addresses too."""
     columns, listed = drawn
     has_private = any(column.private for column in columns)
+    truth = {one: own_decided(listed, columns, str(one)) for one in {*probes, *edges(listed)}}
     with opened(listed, columns=columns) as engine:
         geolookup.verify(engine.path)
-        for address in {*probes, *edges(listed)}:
-            decided = own_decided(listed, columns, str(address))
+        for address, decided in truth.items():
             values = {name: item for _, of in decided.values() for name, item in of.items()}
             assert engine.own(address) == {c.name: values.get(c.name) for c in columns}, address
             if is_public(carried(address)) or has_private:
-                check_explained(engine.explain(address), decided, columns)
+                explained = engine.explain(address)
+                check_explained(explained, decided, columns)
+                check_ranges(explained, listed, columns, truth)
         intervals = {4: read(engine.path / fmt.IPV4)[0], 6: read(engine.path / fmt.IPV6)[0]}
     # Private space has no row of the contract's tables, whatever the source states there.
     for address in {carried(item) for item in (*probes, *edges(listed))}:
@@ -76,3 +89,29 @@ def check_explained(
     if not is_public(carried(ip_address(explained["ip"]))):
         public = explained["layers"].keys() - {c.layer for c in columns if c.private}
         assert not any(explained["layers"][layer] for layer in public)
+
+
+def check_ranges(
+    explained: Any,
+    listed: list[Source],
+    columns: list[OwnColumn],
+    truth: dict[Address, dict[str, tuple[int, dict[str, Any]]]],
+) -> None:
+    """All in a range is decided alike; at either side values or the kind of space differ."""
+    asked = ip_address(explained["ip"])
+    address = carried(asked)
+    assert asked in ip_network(explained["network"])
+    for layer, decided in own_decided(listed, columns, str(address)).items():
+        item = explained["layers"][layer]
+        if item is None:
+            continue
+        assert address in ip_network(item["prefix"])
+        first, last = map(ip_address, item["same_values"].split("-"))
+        assert int(first) <= int(address) <= int(last)
+        for one, of in truth.items():
+            if one.version == first.version and int(first) <= int(one) <= int(last):
+                assert of[layer] == decided, (layer, one)
+        for number in {int(first) - 1, int(last) + 1} - {-1, 1 << first.max_prefixlen}:
+            outside = type(first)(number)
+            is_other = carried(outside) != outside or is_public(outside) != is_public(address)
+            assert is_other or own_decided(listed, columns, str(outside))[layer] != decided

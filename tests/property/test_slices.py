@@ -1,4 +1,7 @@
-"""A part of a dataset against brute force: inside all is the same, outside all is unknown."""
+"""A part of a dataset, and ``[dataset] fields``, against brute force.
+
+Inside all is the same, outside and of other fields all is unknown.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,26 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import BuildError
+from tests.builder.building import fails, recipe
+from tests.conftest import build_at
 from tests.internals.builder import Options, compile_recipe, slice_recipe
 from tests.internals.progress import Progress
-from tests.oracle import FIELDS, Address, OwnColumn, Restriction, Source, carried, is_public
+from tests.oracle import (
+    FIELDS,
+    LAYERS,
+    LOCATION_FIELDS,
+    Address,
+    OwnColumn,
+    Restriction,
+    Source,
+    carried,
+    is_public,
+)
 from tests.prefixes.brute_force import meets
-from tests.property.compiled import built
-from tests.property.test_dataset_fields import only
+from tests.property.compiled import built, opened
 from tests.property.test_resolution import known_members
 from tests.range_strategies import addresses, edges, own_recipes, recipes, restrictions, source_keys
 from tests.tiers import scaled
-
-AT = 1_795_000_000
 
 
 @settings(max_examples=scaled(3, 15), suppress_health_check=list(HealthCheck))
@@ -116,12 +128,11 @@ def _compare(
         assert answer is None
     elif _keeps(kept, carried(address), expected):
         assert answer == only(expected, fields), text
+        known = _layers(part.lookup(text)["data"], fields)
+        of_full = full.explain(text)["layers"]
         for layer, item in part.explain(text)["layers"].items():
-            whole = full.explain(text)["layers"][layer]
-            assert item is None or (item["source"], item["date"]) == (
-                whole["source"],
-                whole["date"],
-            )
+            assert (item is not None) == (layer in known)
+            assert all(item[name] == of_full[layer][name] for name in ("source", "date") if item)
     else:
         assert answer == only(expected, frozenset()), text
         assert not any(part.explain(text)["layers"].values())
@@ -136,3 +147,65 @@ def _is_within(kept: Restriction, address: Address) -> bool:
     networks = [ip_network(text) for text in kept.within or ("0.0.0.0/0", "::/0")]
     inside = any(address in net for net in networks if net.version == address.version)
     return inside and address.version in kept.families
+
+
+AT = 1_795_000_000
+
+
+@settings(max_examples=scaled(3, 15), suppress_health_check=list(HealthCheck))
+@given(
+    recipes,
+    st.lists(addresses, min_size=20, max_size=40),
+    st.frozensets(st.sampled_from(FIELDS), min_size=1),
+)
+def test_other_fields_are_null(
+    listed: list[Source], probes: list[Address], kept: frozenset[str]
+) -> None:
+    asked = [item for item in (*probes, *edges(listed)) if is_public(carried(item))]
+    with opened(listed) as full:
+        if not any(_layers(full.lookup(str(item))["data"], kept) for item in asked):
+            return
+        with opened(listed, f"fields = {sorted(kept)}") as narrow:
+            for address in asked:
+                _compare(full, narrow, address, Restriction({}), kept)
+
+
+def only(answer: Any, kept: frozenset[str]) -> Any:
+    """The members of an answer of the oracle's form, without the fields that are not kept."""
+    location = dict(answer["location"])
+    currency, network = dict(answer["currency"]), dict(answer["network"])
+    country = [name for name in location if name.startswith("country_")]
+    if "country_code" not in kept:
+        currency = dict.fromkeys(currency)
+        location |= dict.fromkeys(country)
+        if "continent_code" not in kept:
+            location |= dict.fromkeys(("continent_code", "continent_name"))
+    location |= {name: None for name in LOCATION_FIELDS if name not in kept}
+    network = {name: value if name in kept else None for name, value in network.items()}
+    if network.get("asn", 1) is None:
+        del network["asn"]
+    zone = answer["zone"] if "time_zone" in kept else None
+    return {"location": location, "zone": zone, "currency": currency, "network": network}
+
+
+def _layers(data: Any, kept: frozenset[str]) -> set[str]:
+    """The layers with a value of a kept field."""
+    values = {**data["location"], **data["network"], "time_zone": data["time"]["zone"]}
+    known = {name for name in kept if values.get(name) is not None}
+    if "country_code" in kept and values["continent_code"]:
+        known.add("country_code")  # the continent stays with the country
+    return {layer for layer, names in LAYERS.items() if known.intersection(names)}
+
+
+def test_equal_rows_are_joined(tmp_path: Path) -> None:
+    rows = "network,country_code,city_name,isp\n8.8.0.0/24,DE,A,x\n8.8.1.0/24,DE,B,x\n"
+    text = recipe("path = 'a.csv'").replace("\n", "\nfields = ['country', 'network']\n", 1)
+    dataset, report = build_at(tmp_path, {"a.csv": rows}, text)
+    assert report.counts["locations"] == report.counts["networks"] == 1
+    with geolookup.open(dataset) as engine:
+        assert str(engine.answer("8.8.1.1").prefix) == "8.8.0.0/23"
+        assert engine.get("8.8.1.1", "isp") == "x"
+    error = fails(
+        tmp_path, {"a.csv": rows}, text.replace("'country', 'network'", "'asn'"), empty=""
+    )
+    assert error.problem == "no answer has a value of dataset.fields"

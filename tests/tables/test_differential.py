@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup import tables
 from tests import strategies
+from tests.contract.tzif_files import CALENDAR
 from tests.internals.contract import EARLIEST, LATEST, TIME_MEMBERS, time_object
 from tests.internals.kernel import kernel
 from tests.internals.tables import CHUNK, Clock, instants_of
@@ -148,7 +149,7 @@ def test_each_row_has_its_own(
 
 
 def test_one_for_all_and_now(state: Any, engine: geolookup.Engine) -> None:
-    for at in (*_EDGES, 0.5, -0.5, _UTC, _TOKYO):
+    for at in (*_EDGES, *CALENDAR, 0.5, -0.5, _UTC, _TOKYO):
         table = tables.enrich(state, pa.array(_ADDRESSES), "time", at=at)
         columns.assert_equal(table.to_pydict(), _times(engine, _ADDRESSES, at))
     before = datetime.now(UTC).timestamp() - 1

@@ -223,6 +223,12 @@ MMDB: list[tuple[str, dict[str, Any], str]] = [
         {"country": {"iso_code": "CY"}, "subdivisions": ({"geoname_id": 2}, {"geoname_id": 5})},
         "geoname_id=5; region_geoname_id=2",
     ),
+    ("GeoIP2-City", {"continent": {"code": "EU", "geoname_id": 4}}, "geoname_id=4"),
+    (
+        "GeoIP2-City",
+        {"country": {"iso_code": "CY", "geoname_id": 3}, "subdivisions": ({"geoname_id": 2},)},
+        "geoname_id=2; region_geoname_id=2; country_geoname_id=3",
+    ),
     ("ipinfo standard_carrier.mmdb", {"name": "Acme"}, "mobile_brand=Acme; is_mobile=true"),
     (
         "IP2PROXY",
