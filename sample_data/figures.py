@@ -29,9 +29,7 @@ _OTHERS = (
     ("asn", "BGP tables of 2014 (IPv4) and 2015 (IPv6)", "pfx2as", "bgp/ipasn*.dat.gz"),
 )
 #: Ground truth for the country, relative to DATA, with its format and what it is.
-_TRUTHS = (
-    ("rir/rir-countries.csv.gz", "csv", "delegations of the registries"),
-)
+_TRUTHS = (("rir/rir-countries.csv.gz", "csv", "delegations of the registries"),)
 _GEOLITE = "GeoLite2 Country, 2024-06-18"
 _RULES = ("country left out", "country of the delegation", "operator and users left out")
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"

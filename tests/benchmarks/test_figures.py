@@ -41,4 +41,6 @@ def test_the_coverage_that_the_readme_and_the_home_page_state() -> None:
     assert f"{local_time:.0f} % a local time, {city:.1f} % a city" in home
     agreement = re.search(r"GeoLite2 Country, \S+ \| [\d,]+ addresses \| ([\d.]+)%", samples)
     assert agreement
-    assert f"{float(agreement[1]):.0f}% of the addresses the country [is that of GeoLite2]" in readme
+    assert (
+        f"{float(agreement[1]):.0f}% of the addresses the country [is that of GeoLite2]" in readme
+    )

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
+from tests.conftest import ROOT
 from tests.http.serving import PATH, Server, Store, connection_to, sample, serving
 from tests.internals.http import (
     BOUNDS,
@@ -94,6 +95,9 @@ def test_updates_of_the_store(own_store: Store, tmp_path: Path) -> None:
         assert server.metric(f"{name}_downloaded_bytes_total") == 7
         assert server.metric(f"{name}_last_success_timestamp_seconds") == 0
         assert server.metric(f"{name}_last_failure_timestamp_seconds") == 9
+        names = {line.partition("{")[0] for line in server.show("/metrics").body.decode().split()}
+        alerts = (ROOT / "docs" / "deploy" / "alerts.yaml").read_text(encoding="utf-8")
+        assert {*re.findall(r"geolookup_\w+", alerts)} <= names | {"geolookup_dataset_age_seconds"}
 
 
 @needs("prometheus_client")
