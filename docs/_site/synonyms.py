@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 #: By page, or section of a page: what readers call its subject.
 SYNONYMS = {
+    "concepts/answer": ["no city", "why is the city unknown", "no time zone"],
     "data/losses": ["missing values", "nulled", "rejected rows", "data loss"],
     "data/overlays": ["overlay", "override", "slice", "subset"],
     "data/own-columns": ["custom columns", "own data", "private network", "vpn", "proxy", "tor"],
