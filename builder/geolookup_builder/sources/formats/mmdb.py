@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, OWN_PREFIX
-from geolookup.contract.schema import column_members
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import BuildError, line_text, listed, near_match
 from geolookup.filesystem.signatures import MMDB
@@ -34,13 +33,7 @@ from geolookup_builder.sources.reading import mmdb_file, product_files, reader
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.mmdb_file import MmdbFile, Networks
 from geolookup_builder.sources.reading.plans import Planner, Reading
-from geolookup_builder.sources.reading.products import (
-    NO_RANGE,
-    Header,
-    Offer,
-    Product,
-    names_of_fields,
-)
+from geolookup_builder.sources.reading.products import NO_RANGE, Header, Product, names_of_fields
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, kind_of
 
 #: Records decoded at once; a city file's are large.
@@ -121,26 +114,12 @@ def _plan(
     reading = planner.plan(Header(member.label, tuple(names), is_sample=True), product)
     if not reading.values:
         raise _refusal(member, type_, paths, match)
-    declared = _declared(planner, product, reading)
-    product = replace(product, values={**product.values, **declared})
-    names += [offer.columns[0] for offers in declared.values() for offer in offers]
-    return planner.plan(Header(member.label, tuple(names), is_sample=True), product)
-
-
-def _declared(planner: Planner, product: Product, reading: Reading) -> dict[str, list[Offer]]:
-    """Return offers of the declared columns that the sample lacks, by each of their names.
-
-    The product's own meaning of a name decides: its ``domain`` may be the domain of the AS.
-    """
+    # So may a declared column, by each of its names.
     planned = reading.values.keys() | planner.mapping.keys()
-    declared = dict[str, list[Offer]]()
     for field in planner.spec.schema.own:
-        is_typed = offered_type(field.member) in (None, column_members(field)["type"])
-        if is_typed and field.source_column not in planned and not product.offers(field.member):
-            names = (field.member, field.path, field.name)
-            others = (n for n in names if not (product.knows(n) and offered_type(n)))
-            declared[field.member] = [Offer((name,)) for name in others]
-    return declared
+        if field.source_column not in planned and not product.offers(field.member):
+            names += [field.member, field.path, field.name]
+    return planner.plan(Header(member.label, tuple(names), is_sample=True), product)
 
 
 def _refusal(

@@ -265,8 +265,9 @@ def test_a_declared_column_that_few_records_have(read: Read, tmp_path: Path, key
     # The name of a vendor's flag, in an export.
     records["9.0.1.0/24"] = {"is_vpn": True}
     content = mmdb(records, kind="geolookup-flat")
-    reading = read({"a.mmdb": content}, '[columns]\nis_vpn = "boolean"\n' + recipe())
-    assert reading.at("9.0.1.1") == {"own.is_vpn": True}
+    for type_, expected in (("boolean", True), ("text", "true")):
+        reading = read({"a.mmdb": content}, f'[columns]\nis_vpn = "{type_}"\n' + recipe())
+        assert reading.at("9.0.1.1") == {"own.is_vpn": expected}
     # A file of which nothing else is known is refused as before.
     error = fails(tmp_path, {"a.mmdb": mmdb(UNKNOWN)}, declared + recipe())
     assert "none of its fields are known" in error.problem
