@@ -125,7 +125,7 @@ def build_at(
     recipe = recipe.replace("[[source]]\n", f"[[source]]\n{empty}")
     (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
     output = folder / "dataset"
-    selection = Options(**{"force": True, "max_rejects": 10**9, "max_nulled": "100%", **options})
+    selection = Options(**{"force": True, "max_rejected": 10**9, "max_nulled": "100%", **options})
     report, _ = compile_recipe(load(folder / "recipe.toml"), output, selection, Progress())
     return output, report
 

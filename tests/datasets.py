@@ -54,7 +54,7 @@ def _small(output: Path) -> None:
     # Imported here: most processes that tests start find the dataset compiled.
     from tests.internals.builder import build
 
-    build(_RECIPE, output, max_rejects=0)
+    build(_RECIPE, output, max_rejected=0)
 
 
 _FOLDER = _folder()

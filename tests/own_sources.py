@@ -78,4 +78,4 @@ def _build(output: Path, recipe: str) -> None:
     from tests.internals.builder import build
 
     with TemporaryDirectory() as folder:
-        build(write_sources(Path(folder), recipe), output, max_rejects=0)
+        build(write_sources(Path(folder), recipe), output, max_rejected=0)

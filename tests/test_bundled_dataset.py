@@ -24,7 +24,7 @@ LOCKED_PYARROW = "26.0.1"
 @pytest.mark.long
 def test_generation_and_bytes_are_the_same(tmp_path: Path) -> None:
     recipe, output = ROOT / "sample_data" / "recipe.toml", tmp_path / "world"
-    report, _ = compile_recipe(load(recipe), output, Options(max_rejects=0), Progress())
+    report, _ = compile_recipe(load(recipe), output, Options(max_rejected=0), Progress())
     assert read_manifest(output).generation == geolookup.verify(BUNDLED).generation
     names = sorted(path.name for path in Path(BUNDLED).iterdir())
     assert sorted(path.name for path in output.iterdir()) == names

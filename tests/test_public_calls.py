@@ -83,8 +83,8 @@ def test_build_and_its_options(recipe: Path, tmp_path: Path) -> None:
     rewrite(recipe, "two")
     again = geolookup.build(recipe, tmp_path / "data", force=True)
     assert again.generation != report.generation
-    with pytest.raises(ValueError, match="max_rejects"):
-        geolookup.build(recipe, tmp_path / "third", max_rejects=-1)
+    with pytest.raises(ValueError, match="max_rejected"):
+        geolookup.build(recipe, tmp_path / "third", max_rejected=-1)
 
 
 def test_check_reports_what_the_command_prints(recipe: Path, tmp_path: Path) -> None:
@@ -93,15 +93,15 @@ def test_check_reports_what_the_command_prints(recipe: Path, tmp_path: Path) -> 
     report = geolookup.check(recipe, cache=str(tmp_path / "cache"))
     assert report.has_problem
     assert [row.line for row in report.sources[0].bad_rows] == [2]
-    report = geolookup.check(str(recipe), max_rejects=1)
+    report = geolookup.check(str(recipe), max_rejected=1)
     assert not report.has_problem
-    printed = program.run("check", str(recipe), "--max-rejects", "1").stdout
+    printed = program.run("check", str(recipe), "--max-rejected", "1").stdout
     memory = re.compile(r"about [\d.]+ GB")  # of each process
     assert memory.sub("", "\n".join(report.lines()) + "\n") == memory.sub("", printed)
     with pytest.raises(geolookup.errors.BuildError, match="neither a file nor"):
         geolookup.check(tmp_path / "none")
-    with pytest.raises(ValueError, match="max_rejects"):
-        geolookup.check(recipe, max_rejects=-1)
+    with pytest.raises(ValueError, match="max_rejected"):
+        geolookup.check(recipe, max_rejected=-1)
 
 
 def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:

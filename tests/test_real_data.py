@@ -41,7 +41,7 @@ def lines(path: Path) -> list[str]:
 
 
 def compiled(folder: Path, text: str) -> tuple[geolookup.Engine, SourceReport]:
-    output, report = build_at(folder, {"rows.csv": text}, max_rejects=0)
+    output, report = build_at(folder, {"rows.csv": text}, max_rejected=0)
     return geolookup.open(output), report.sources[0]
 
 

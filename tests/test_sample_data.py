@@ -62,7 +62,7 @@ def test_the_compiler_takes_every_row_as_it_is() -> None:
     assert [*rows_of("places.csv")[0]] == ["network", *LOCATION]
     assert [*rows_of("networks.csv")[0]] == ["network", "country_code", *NETWORK]
     assert [*rows_of("countries.csv")[0]] == ["network", "country_code"]
-    report = check(FOLDER / "small.toml", max_rejects=0)
+    report = check(FOLDER / "small.toml", max_rejected=0)
     assert not report.has_problem
     for name, checked in zip(FILES, report.sources, strict=True):
         (source,) = checked.tables

@@ -180,7 +180,7 @@ def describing(engine: geolookup.Engine) -> None:
 def compiling(recipe: Path, output: Path) -> None:
     report = geolookup.build(recipe, output)
     assert_type((report.generation, report.bytes), tuple[str, int])
-    geolookup.build(str(recipe), str(output), force=True, rejects="rejects.csv", max_rejects=3)
+    geolookup.build(str(recipe), str(output), force=True, rejects="rejects.csv", max_rejected=3)
     geolookup.build(recipe, output, cache="cache", offline=True)
     geolookup.build(sources=[recipe, {"path": "a.csv"}], output=output, columns={"a": "text"})
     geolookup.build(sources=["a.csv"], output=output, name="mine")

@@ -37,7 +37,7 @@ class Kind:
 KINDS = {
     "not kept": Kind("column", " (fields of the recipe)", "dropped"),
     "not read": Kind("column", counter="unread"),
-    "rejected": Kind("row", " without a valid range", "rejected", "1%", "--max-rejects"),
+    "rejected": Kind("row", " without a valid range", "rejected", "1%", "--max-rejected"),
     "duplicate": Kind("row", " with the range of a later row"),
     "covered": Kind("row", " whose addresses more specific rows decide"),
     "clipped": Kind("row", " in special-purpose space"),

@@ -28,7 +28,7 @@ def build(
     fields: Sequence[str] | None = None,
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
-    max_rejects: int | str | None = None,
+    max_rejected: int | str | None = None,
     max_nulled: int | str | None = None,
     max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
@@ -54,7 +54,7 @@ def build(
 
     With ``force`` an existing dataset is replaced, and ``max_drop`` of a source compares with it.
     ``rejects`` is a CSV file to write the rejected rows and the rows with invalid values to.
-    ``max_rejects`` is the number of rejected rows that each source may have, ``max_nulled`` the
+    ``max_rejected`` is the number of rejected rows that each source may have, ``max_nulled`` the
     number of invalid values of each of its fields; either may be a share such as "5%". By
     default, the limits of the recipe apply, or 1 %.
     ``max_memory`` is the memory of the build, such as "1GB" or a number of bytes; by default,
@@ -77,7 +77,7 @@ def build(
     options = Options(
         force=force,
         rejects=None if rejects is None else Path(rejects),
-        max_rejects=max_rejects,
+        max_rejected=max_rejected,
         max_nulled=max_nulled,
         max_memory=max_memory,
         cache=None if cache is None else Path(cache),
@@ -93,7 +93,7 @@ def check(
     *,
     sources: Sequence[Source] | None = None,
     columns: Mapping[str, Any] | None = None,
-    max_rejects: int | str | None = None,
+    max_rejected: int | str | None = None,
     max_nulled: int | str | None = None,
     max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
@@ -101,7 +101,7 @@ def check(
 ) -> RecipeCheck:
     """Build a recipe without leaving a dataset, and return the findings.
 
-    ``recipe``, ``sources``, ``columns``, ``max_rejects``, ``max_nulled``, ``max_memory`` and
+    ``recipe``, ``sources``, ``columns``, ``max_rejected``, ``max_nulled``, ``max_memory`` and
     ``cache`` are as for ``build``. ``against`` is an earlier dataset, or a store, to compare the
     new one with. Nothing is downloaded.
 
@@ -116,7 +116,7 @@ def check(
     for sources the TypeError and ValueError of ``build``.
     """
     options = Options(
-        max_rejects=max_rejects,
+        max_rejected=max_rejected,
         max_nulled=max_nulled,
         max_memory=max_memory,
         cache=None if cache is None else Path(cache),

@@ -160,7 +160,7 @@ class Options:
 
     force: bool = False
     rejects: Path | None = None
-    max_rejects: int | str | None = None  # of a source table; None: the limit of the recipe
+    max_rejected: int | str | None = None  # of a source table; None: the limit of the recipe
     max_nulled: int | str | None = None  # of each field of it
     max_memory: str | int | None = None  # such as "2GB"; None: three quarters of free memory
     cache: Path | None = None  # of downloaded files; None: the user's cache folder
@@ -170,7 +170,7 @@ class Options:
 
     def __post_init__(self) -> None:
         MemoryBudget.of(self.max_memory)
-        for name in ("max_rejects", "max_nulled"):
+        for name in ("max_rejected", "max_nulled"):
             value = getattr(self, name)
             if value is not None and bound_of(value) is None:
                 raise ValueError(f'{name} is {value!r}; write a number such as 10, or "1%"')
@@ -178,7 +178,7 @@ class Options:
     @property
     def limits(self) -> Limits:
         """The limits of all sources, whatever their recipe says."""
-        limits = {"max_rejected": self.max_rejects, "max_nulled": self.max_nulled}
+        limits = {"max_rejected": self.max_rejected, "max_nulled": self.max_nulled}
         bounds = {key: bound_of(value) for key, value in limits.items()}
         return {key: {"": bound} for key, bound in bounds.items() if bound is not None}
 

@@ -19,7 +19,7 @@ _LIMIT = options.Parsed(lambda text: int(text) if text.isdecimal() else text)
 #: Options of both commands.
 _limits = options.group(
     option(
-        "--max-rejects LIMIT",
+        "--max-rejected LIMIT",
         "Most rejected rows of each source: a number, or a share of its rows such as 5%."
         " [default: as RECIPE says, or 1%]",
         _LIMIT,

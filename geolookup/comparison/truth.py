@@ -106,7 +106,7 @@ def compile_truth(
             columns={
                 of.member: {"type": column_members(of)["type"], "private": of.private} for of in own
             },
-            max_rejects=_REJECTS,
+            max_rejected=_REJECTS,
         )
     dataset = Dataset(folder)
     about = dataset.manifest.metadata()

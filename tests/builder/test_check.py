@@ -71,7 +71,7 @@ def test_the_problem_is_the_error_of_a_build(name: str, tmp_path: Path) -> None:
     files, source = PROBLEMS[name]
     report = checked(tmp_path, files, recipe(source, 'path = "good.csv"\nempty = "ok"'))
     (tmp_path / "good.csv").write_text(ROWS, encoding="utf-8")
-    error = fails(tmp_path, {**files}, recipe(source), max_rejects=None, empty="")
+    error = fails(tmp_path, {**files}, recipe(source), max_rejected=None, empty="")
     assert report.sources[0].problem == str(error)
     # The next source is checked in any case; its file came later.
     assert "no such file" in report.sources[1].problem
@@ -190,7 +190,7 @@ def test_the_proposed_recipe_reads_the_file(tmp_path: Path, text: str) -> None:
     assert "did you mean" not in source_of(report).problem  # the recipe answers that
     assert proposed.endswith(f'format = "csv"\npath = "a.csv"\n{FOREIGN[text]}')
     assert not checked(tmp_path, {}, proposed).has_problem
-    dataset, _ = build_at(tmp_path, {}, proposed, max_rejects=None, empty="")
+    dataset, _ = build_at(tmp_path, {}, proposed, max_rejected=None, empty="")
     with geolookup.open(dataset) as engine:
         assert engine.get("8.8.8.8", "country") == "DE"
 

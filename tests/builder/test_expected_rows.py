@@ -210,32 +210,32 @@ def counted(good: int, bad: int) -> str:
 def test_one_percent_or_a_limit(tmp_path: Path) -> None:
     counts = [(99, 1), (199, 1), (198, 2), (1, 0), (990, 10)]
     for good, bad in counts:
-        source = read_at(tmp_path, {"a.csv": counted(good, bad)}, max_rejects=None).source
+        source = read_at(tmp_path, {"a.csv": counted(good, bad)}, max_rejected=None).source
         assert (source.read, source.rejected.total()) == (good + bad, bad)
     for limit in (0, 1, 5):
-        source = read_at(tmp_path, {"a.csv": counted(0, limit)}, max_rejects=limit).source
+        source = read_at(tmp_path, {"a.csv": counted(0, limit)}, max_rejected=limit).source
         assert source.rejected.total() == limit
-        error = fails(tmp_path, {"a.csv": counted(100, limit + 1)}, max_rejects=limit)
+        error = fails(tmp_path, {"a.csv": counted(100, limit + 1)}, max_rejected=limit)
         assert f"{limit + 1} of {101 + limit} rows" in str(error)
 
 
 def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
     for good, bad, limit in ((98, 1, 0), (197, 2, 1), (0, 1, 0), (990, 11, 10)):
-        error = fails(tmp_path, {"a.csv": counted(good, bad)}, max_rejects=None)
+        error = fails(tmp_path, {"a.csv": counted(good, bad)}, max_rejected=None)
         assert str(error) == (
             f"{tmp_path / 'a.csv'}:{good + 2}: not an address: 'nowhere,x';"
             f" {bad} of {count_text(good + bad, 'row')} of a.csv rejected, the limit is {limit}"
             ' (max_rejected = "1%"); correct the file, or raise max_rejected in its [[source]]'
-            " or by 'build --max-rejects LIMIT'; 'build --rejects FILE' lists all"
+            " or by 'build --max-rejected LIMIT'; 'build --rejects FILE' lists all"
         )
-    error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
+    error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejected=None)
     problem = f"{tmp_path / 'a.csv'}:101: wrong number of cells: '8.8.8.8,x,y'; 2 of 101 rows"
     assert str(error).startswith(problem)
 
 
 def test_all_exceeded_limits_are_named(tmp_path: Path) -> None:
     text = "network,asn,country_code\nnowhere,1,US\n8.8.8.0/24,x,XX\n8.8.9.0/24,5,US\n"
-    error = fails(tmp_path, {"a.csv": text}, max_rejects=None, max_nulled=None)
+    error = fails(tmp_path, {"a.csv": text}, max_rejected=None, max_nulled=None)
     assert (error.path, error.line) == (str(tmp_path / "a.csv"), 2)
     for counts in (
         "1 of 3 rows of a.csv rejected, the limit is 0",
@@ -244,7 +244,7 @@ def test_all_exceeded_limits_are_named(tmp_path: Path) -> None:
     ):
         assert counts in error.problem
     raised = "raise max_rejected and max_nulled in its [[source]]"
-    options = "'build --max-rejects LIMIT --max-nulled LIMIT'"
+    options = "'build --max-rejected LIMIT --max-nulled LIMIT'"
     assert f"{raised} or by {options}; 'build --rejects FILE' lists all" in error.remedy
 
 
@@ -264,7 +264,7 @@ def test_how_a_recipe_reads_invalid_values(tmp_path: Path, rows: str) -> None:
 
 
 def test_rejects_of_a_build_that_stops(tmp_path: Path) -> None:
-    fails(tmp_path, {"a.csv": counted(1, 2)}, max_rejects=0, rejects=tmp_path / "r.csv")
+    fails(tmp_path, {"a.csv": counted(1, 2)}, max_rejected=0, rejects=tmp_path / "r.csv")
     assert len((tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()) == 3
     os.mkfifo(tmp_path / "pipe")  # opening one for writing waits for a reader
     for path, said in (
@@ -272,5 +272,5 @@ def test_rejects_of_a_build_that_stops(tmp_path: Path) -> None:
         (tmp_path / "pipe", f"{tmp_path / 'pipe'}: is not a regular file; name a file to write"),
     ):
         for limit in (0, 10):
-            error = unwritable(tmp_path, {"a.csv": counted(1, 1)}, rejects=path, max_rejects=limit)
+            error = unwritable(tmp_path, {"a.csv": counted(1, 1)}, rejects=path, max_rejected=limit)
             assert str(error).startswith(said)

@@ -64,7 +64,7 @@ def test_a_bad_answer_keeps_the_last_copy_that_compiled(name: str, tmp_path: Pat
         # Twice: neither the first failure nor the second loses it.
         for _ in range(2):
             site.plan[:] = [bad]
-            text = failing(tmp_path, source(site), empty="", max_rejects=None)
+            text = failing(tmp_path, source(site), empty="", max_rejected=None)
             assert text.endswith(OFFLINE.format(f"{site.url}/a.csv")), text
             assert "\n" not in text
             assert kept_files(tmp_path, "a.csv") == [ROWS]

@@ -238,7 +238,7 @@ def test_each_loss_is_counted_and_bounded(loss: Loss, tmp_path: Path) -> None:
         assert f"  {word}" in text
         limit, by_option = (
             f"{limit_key(word)} = 0",
-            {"nulled": "max_nulled", "rejected": "max_rejects"},
+            {"nulled": "max_nulled", "rejected": "max_rejected"},
         )
         stated = {by_option[word]: None} if word in by_option else {}  # an option would win
         with pytest.raises(BuildError, match=limit_key(word)) as caught:

@@ -120,7 +120,7 @@ def test_rejected_rows_have_numbers(folder: Path) -> None:
         ("sources[1]", "2", "nowhere"),
         ("sources[1]", "3", "8.8.4.0/24"),
     ]
-    report = geolookup.build(sources=[table], output="d", max_rejects=1, max_nulled=1)
+    report = geolookup.build(sources=[table], output="d", max_rejected=1, max_nulled=1)
     assert (report.sources[0].read, report.sources[0].used) == (3, 2)
 
 

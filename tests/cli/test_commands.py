@@ -58,7 +58,7 @@ def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:
     rejects, output = tmp_path / "rejects.csv", tmp_path / "out"
     assert "a.csv:4: not an address" in refused("build", str(recipe), "--output", str(output))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "r.toml"]
-    options = ("--max-rejects", "1", "--rejects", str(rejects))
+    options = ("--max-rejected", "1", "--rejects", str(rejects))
     done = run("build", str(recipe), "--output", str(output), *options)
     assert done.returncode == 0
     assert "rejected    1 row without a valid range (1 not an address)" in done.stdout

@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the dataset ``d``, and its source."""
     folder = tmp_path_factory.mktemp("counts")
     (folder / "a.csv").write_text(ROWS, encoding="utf-8")
-    done = run("build", "a.csv", "-o", "d", "--max-rejects", "2", folder=folder)
+    done = run("build", "a.csv", "-o", "d", "--max-rejected", "2", folder=folder)
     assert done.returncode == 0, done.stderr
     (folder / "built.txt").write_text(done.stdout, encoding="utf-8")
     return folder

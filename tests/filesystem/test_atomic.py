@@ -41,7 +41,7 @@ def test_a_failed_build_leaves_nothing_or_the_old_dataset(
         raise KeyboardInterrupt
 
     for content in ("network,isp\nnowhere,x\n", "network,ips\n", b"\xff"):
-        fails(tmp_path, {"a.csv": content}, max_rejects=0)
+        fails(tmp_path, {"a.csv": content}, max_rejected=0)
         assert names(tmp_path) == {"a.csv", "recipe.toml"}
     with monkeypatch.context() as patch:
         patch.setattr(output_files, "write", interrupt)
@@ -49,7 +49,7 @@ def test_a_failed_build_leaves_nothing_or_the_old_dataset(
             build_at(tmp_path, NEW)
     assert names(tmp_path) == {"a.csv", "recipe.toml"}
     output, _ = build_at(tmp_path, OLD)
-    fails(tmp_path, {"a.csv": "network,isp\nnowhere,x\n"}, max_rejects=0)
+    fails(tmp_path, {"a.csv": "network,isp\nnowhere,x\n"}, max_rejected=0)
     error = unwritable(tmp_path, NEW, force=False)
     assert str(error) == f"{output}: exists already; choose another name or use --force"
     assert isps(output, "8.8.8.8") == ["old"]

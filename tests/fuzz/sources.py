@@ -75,7 +75,7 @@ def _read(folder: Path) -> None:
     if not _stays_inside(plan):
         return
     plan = auto.detect_formats(plan)
-    options = Options(max_rejects=1 << 40)
+    options = Options(max_rejected=1 << 40)
     columns = Columns(MemoryBudget.of(None), folder / "dataset")
     build = OverlaidSources(plan, _reference(), (), options, Progress(), columns, {})
     for number, source in enumerate(plan.sources, 1):

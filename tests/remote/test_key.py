@@ -179,7 +179,9 @@ def test_a_value_is_masked_before_it_is_cut(tmp_path: Path) -> None:
     with serving(file(b"network,asn\n" + b"8.8.8.0/24,1\n" * 500 + rows)) as site:
         text = recipe(f'path = "{site.url}/a.csv"\nkey_env = "VENDOR_KEY"')
         rejects = tmp_path / "rejects.csv"
-        caught = fails(tmp_path, {}, text, cache=tmp_path / "cache", rejects=rejects, max_rejects=0)
+        caught = fails(
+            tmp_path, {}, text, cache=tmp_path / "cache", rejects=rejects, max_rejected=0
+        )
     assert f"not an address: {shown[:-1]}" in str(caught)
     written = rejects.read_text("utf-8")
     assert f"nulled: asn {shown} is not an AS number" in written

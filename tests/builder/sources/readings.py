@@ -49,7 +49,7 @@ OWN = "[columns]\n" + "".join(
 
 
 #: Rows and values may all be bad.
-LENIENT: dict[str, Any] = {"max_rejects": 10**9, "max_nulled": "100%"}
+LENIENT: dict[str, Any] = {"max_rejected": 10**9, "max_nulled": "100%"}
 
 
 class Reading:

@@ -151,6 +151,17 @@ UNKNOWN = {
         ROWS.format("'8.8.8.0/24,Switzerland,Zurich,Winterthur'", "")
         + ", columns = { network = 1 }"
     ),
+    # A geofeed with names of regions is no IP2Location DB3, whose third cell is the country.
+    **{
+        f"{line}\n": ROWS.format(repr(line), "") + ", columns = { network = 1, country_code = 2 }"
+        for line in (
+            "5.0.0.0/22,DE,Bayern,Berlin,",
+            "5.0.0.0/22,DE,Bayern,Berlin",
+            "5.0.0.0/22,DE,Bayern,Berlin,10115",
+            '5.0.0.0/22,"DE","Bayern","Berlin",""',
+            '"5.0.0.0/22","DE","Bayern","Berlin","10115"',
+        )
+    },
     "1.0.0.0\t1.0.0.255\tCH\n": (
         ROWS.format(r"'1.0.0.0\t1.0.0.255\tCH'", r'delimiter = "\t", ')
         + ", columns = { first = 1, last = 2, country_code = 3 }"
@@ -223,6 +234,12 @@ NAMED: list[tuple[str, str | bytes, str, str]] = [
     # A name without the content is nothing.
     ("dbip-city-lite.csv", "8.8.8.0/24,US,US-NJ,Newark,\n", "", "geofeed"),
     ("GeoLite2.mmdb", "8.8.8.8\n", HOSTING, "cidr-list"),
+    # IP2Location quotes the cells behind a prefix, and a missing value is "-".
+    ("b.csv", '5.1.4.0/22,"CH","Switzerland","Zurich","-"\n', "", "ip2location"),
+    ("c.csv", '"5.1.4.0/22","CH","Switzerland"\n', "", "ip2location"),
+    ("d.csv", "5.1.4.0/22,CH,Switzerland,Zurich,Winterthur,47.5,8.75\n", "", "ip2location"),
+    ("DB3.CSV", "5.1.4.0/22,CH,Switzerland,Zurich,Winterthur\n", "", "ip2location"),
+    ("geofeed.csv", "5.1.4.0/22,CH,,Winterthur,\n", "", "geofeed"),
     # The content tells the format alone; the option that its reader asks for may be given.
     ("a.csv", test_dbip.rows(test_dbip.LAYOUTS["city-lite"][0]), 'layout = "city-lite"', "dbip"),
     (

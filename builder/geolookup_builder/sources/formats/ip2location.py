@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +18,7 @@ from geolookup_builder.sources.formats.headerless import HEXADECIMAL, Catalogue
 from geolookup_builder.sources.formats.vendor_values import known, located, offers
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without_rows
+from geolookup_builder.sources.reading.plans import COMMAS
 from geolookup_builder.sources.reading.products import Product, words
 
 _MISSING = "-"
@@ -163,8 +165,12 @@ _LOCATIONS = Catalogue(
     named=re.compile(
         rf"IP2LOCATION.*[^A-Z0-9](ASN)(?![A-Z0-9])|{_NUMBERED.format('DB')}", re.IGNORECASE
     ),
-    # Other vendors have codes beside codes; these files have countries in words.
-    detected={"country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}")},
+    # Other vendors have codes beside codes; these files have countries in words. The last cell of
+    # a geofeed is a postal code.
+    detected={
+        "country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}"),
+        "city": re.compile(r"[^0-9]+"),
+    },
     missing=(_MISSING,),
     option="db",
     prepare=_without_elevation,
@@ -184,5 +190,25 @@ _PROXIES = Catalogue(
     option="db",
     hidden=frozenset({"PX1"}),  # it has no column of its own
 )
-FORMAT = _LOCATIONS.source_format("ip2location")
+_PREFIX = rf'"?(?:{sniffing.ADDRESS.pattern})(?:/[0-9]+)?"?'
+#: A row of a geofeed: ``5.0.0.0/22,DE,Bayern,Berlin,`` is not a DB3 with Bayern as the country.
+#: IP2Location quotes the cells behind a prefix and leaves none empty: a missing value is "-".
+#: A DB5 has a seventh cell, and coordinates.
+_FEED_ROW = re.compile(
+    rf"""(?!{_PREFIX}(?:,"[^"]+")+$)"""
+    rf"""{_PREFIX},(?:"[A-Za-z]{{0,2}}"|[A-Za-z]{{0,2}})(?:,(?:"[^"]*"|[^",]*)){{0,4}}"""
+)
+
+
+def _detect(opening: sniffing.Opening) -> sniffing.Detection | None:
+    """Return the detection of a database; rows of a geofeed are one only by the file's name."""
+    detection = _LOCATIONS.detect(opening)
+    if detection is None or detection.has_own_name:
+        return detection
+    lines = sniffing.first_lines(opening.start, COMMAS)
+    of_feed = sum(_FEED_ROW.fullmatch(line) is not None for line in lines)
+    return None if 2 * of_feed > len(lines) else detection
+
+
+FORMAT = replace(_LOCATIONS.source_format("ip2location"), detect=_detect)
 PROXY_FORMAT = _PROXIES.source_format("ip2proxy")

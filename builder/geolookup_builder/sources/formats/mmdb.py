@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN
+from geolookup.contract.fields import BY_SOURCE_COLUMN, OWN_PREFIX
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import BuildError, line_text, listed, near_match
 from geolookup.filesystem.signatures import MMDB
@@ -84,6 +84,7 @@ def _batches(member: Member, planner: Planner) -> Iterator[reader.Batch]:
     fields = {
         name: pa.DictionaryArray.from_arrays(column.indices.take(record), column.dictionary)
         for name, column in columns.items()
+        if not name.startswith(OWN_PREFIX) or column.null_count < len(column)
     }
     is_rejected, ranges = is_other[networks.record], networks.ranges
     family = np.where(is_rejected, 0, ranges.family).astype(np.uint8)
@@ -113,7 +114,12 @@ def _plan(
     reading = planner.plan(Header(member.label, tuple(names), is_sample=True), product)
     if not reading.values:
         raise _refusal(member, type_, paths, match)
-    return reading
+    # So may a declared column, by each of its names.
+    planned = reading.values.keys() | planner.mapping.keys()
+    for field in planner.spec.schema.own:
+        if field.source_column not in planned and not product.offers(field.member):
+            names += [field.member, field.path, field.name]
+    return planner.plan(Header(member.label, tuple(names), is_sample=True), product)
 
 
 def _refusal(

@@ -195,20 +195,20 @@ class Planner:
             if name in ranges and column not in RANGE_NAMES:
                 problem = f"column {name!r} is the range and something else in columns"
                 raise BuildError(self.spec.recipe, problem, remedy="keep one of them")
-        by_name = {
-            self.names[name]: name
-            for name in header.names
-            if name in self.names and name not in used
-        }
+        by_name = dict[str, list[str]]()
+        for name in header.names:
+            if name in self.names and name not in used:
+                by_name.setdefault(self.names[name], []).append(name)
         values = {}
         for column in self._fields:
             offers = self._offers(header, product, column)
-            name = by_name.get(column, "")
             is_own = column.startswith(OWN_PREFIX)
-            # ``domain`` of a product may be the domain of the AS, not what a recipe can declare.
-            has_meaning = product.knows(name) and not (is_own and offered_type(name) is None)
-            if not offers and name and not has_meaning:
-                offers = [Offer((name,))]
+            names = by_name.get(column, [])
+            # Records of a sample may have an own column by any of its names.
+            for name in () if offers else names if is_own and header.is_sample else names[-1:]:
+                # ``domain`` of a product may be that of the AS, not what a recipe can declare.
+                if not product.knows(name) or (is_own and offered_type(name) is None):
+                    offers.append(Offer((name,)))
             if offers and (not is_own or column in self.spec.fields):
                 values[column] = tuple(self._in_cells(one, column, header) for one in offers)
         self._delivered |= values.keys()

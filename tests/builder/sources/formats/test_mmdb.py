@@ -250,6 +250,29 @@ def test_lists_of_declared_columns_need_no_mapping(read: Read) -> None:
     assert reading.source.unread == ()
 
 
+@pytest.mark.parametrize("key", ["customer", "own.customer", "own_customer"])
+def test_a_declared_column_that_few_records_have(read: Read, tmp_path: Path, key: str) -> None:
+    """The sample that shows the schema lacks it; one that no record has is not read."""
+    declared = '[columns]\ncustomer = "text"\ntags = "texts"\nrisk = "integer"\n'
+    records: dict[str, Any] = {
+        f"9.{at >> 8}.{at & 255}.0/24": {"isp": f"{at}"} for at in range(9000)
+    }
+    records["9.0.1.0/24"] = {key: "Acme", "tags": ["a", "b"]}
+    for kind in ("Test", "geolookup-flat"):
+        reading = read({"a.mmdb": mmdb(records, kind=kind)}, declared + recipe())
+        assert reading.at("9.0.1.1") == {"own.customer": "Acme", "own.tags": '["a","b"]'}, kind
+        assert "own.risk" not in reading.source.fields
+    # The name of a vendor's flag, in an export.
+    records["9.0.1.0/24"] = {"is_vpn": True}
+    content = mmdb(records, kind="geolookup-flat")
+    for type_, expected in (("boolean", True), ("text", "true")):
+        reading = read({"a.mmdb": content}, f'[columns]\nis_vpn = "{type_}"\n' + recipe())
+        assert reading.at("9.0.1.1") == {"own.is_vpn": expected}
+    # A file of which nothing else is known is refused as before.
+    error = fails(tmp_path, {"a.mmdb": mmdb(UNKNOWN)}, declared + recipe())
+    assert "none of its fields are known" in error.problem
+
+
 def test_a_file_without_networks_is_read(read: Read, tmp_path: Path) -> None:
     empty = assembled([(1, 1)], b"")
     for mapping in ("", CODED):
