@@ -27,7 +27,7 @@ READY = {
     "example.org": "geolookup.test",
     "is a placeholder": "is read",
     "not in a package index yet": "in the package index",
-    '"PATH[http]"': '"geolookup[http]"',
+    '"SOURCES[http]"': '"geolookup[http]"',
     "## [Unreleased]": f"## [{VERSION}] - 2026-12-01",
 }
 
