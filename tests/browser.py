@@ -129,9 +129,9 @@ def chromium() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for all pages."""
+    """One browser for the pages of a module: tests of others may need ``asyncio.run``."""
     with chromium() as running:
         yield running
 
