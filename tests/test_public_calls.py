@@ -299,9 +299,9 @@ def test_every_call_takes_every_name_of_a_field(
     geolookup.build(sources=[source], fields=[name], output=tmp_path / "built")
     with geolookup.open(tmp_path / "built") as engine:
         assert engine.get(ip, "country") == "US"
-    for line in (
-        f"lookup -f {name} {ip}",
-        f"prefixes {name}=US --by {name} --format csv",
-        f"diff {SMALL} {SMALL} --fail-if null_gained.{name}>1%",
+    for words in (
+        ("lookup", "-f", name, ip),
+        ("prefixes", f"{name}=US", "--by", name, "--format", "csv"),
+        ("diff", str(SMALL), str(SMALL), "--fail-if", f"null_gained.{name}>1%"),
     ):
-        assert program.run(*line.split()).returncode == 0, line
+        assert program.run(*words).returncode == 0, words

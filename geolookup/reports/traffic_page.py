@@ -31,9 +31,8 @@ _HOLDS = (
 _HIDES = (
     "A place, time or group of fewer than {least} requests is shown only in a sum, and is not "
     "broken down. A sum of 1 to {most} requests reads fewer than {least}, but that of all requests "
-    "is stated. Sums are exact, so a reader can infer a hidden count if it is the only one missing "
-    "from a sum: for example, the requests of all countries less those of all shown ones. A larger "
-    "--min-count hides more."
+    "is stated. Sums are exact, so a reader can often infer hidden counts: one that alone is "
+    "missing from a sum always, and several if little is missing. A larger --min-count hides more."
 )
 
 
