@@ -36,15 +36,10 @@ _BOUNDED = {
 
 _CELL = r'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|[^",\r\n][^,\r\n]*+|)'
 _NETWORK = "([0-9]+\\.[0-9.]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)(/[0-9]+)?"
-_LOG = (
-    r'[^ ,]+(?:, ?[^ ,]+)* [^ ]+ [^ ]+ \[[^\[\]]*\] "[^"\\]*(?:\\.[^"\\]*)*" [0-9]{3} [0-9]{1,18}'
-    r"(?: .*)?$"
-)
 #: Functions that put a pattern together or are given one: samples, and whether a text is searched.
 #: Without a sample, the patterns are constants, or stand in a table of ours and match a word.
 _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
     "geolookup.export.outputs._is_written_by": [],
-    "geolookup.files.logs.read_log": [(_LOG, False)],
     "geolookup.files.text_blocks._patterns": [
         (rf"(?:{_CELL}(?:,{_CELL})*+(?:\n|\r\n|\r(?=[^\n])))*+", False),
         (r'(?:(?<=[\r\n,])|\A)"(?:[^"]++|"")*+(")?', True),
