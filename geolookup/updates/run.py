@@ -125,12 +125,12 @@ def _update(job: Job, before: State, folder: Path) -> StoreResult:
     try:
         with _offer(job, before, folder) as offer:
             state = _publish(job, offer)
+        members = {"generation": pointer.read(job.store).current, "inputs": "", **offer.members}
     except (GeoLookupError, OSError) as error:
         with suppress(OutputError):  # the disk may be full: the first failure is the cause
             problem = str(error) or type(error).__name__
             write_state(job.store, before.after("failed", problem))
         raise
-    members = {"generation": pointer.read(job.store).current, "inputs": "", **offer.members}
     members["bytes"] = before.bytes + job.result.counts.get("downloaded", 0)
     if state != "held":  # also what an update that died has left to be pruned
         prune_after(job.store, job.retention, job.result)
